@@ -72,9 +72,10 @@ def _address_in(log: Path) -> str | None:
 @settings.CLIENT[0].option()
 @config_option.settings_file_option(settings.CLIENT)
 def stop(every: bool, url: str | None) -> None:
-    """Stop the server that was started in this directory or its repository.
+    """Stop the server that was started here.
 
-    Only servers that `rampsim serve` started are found. If there are several, choose one with --url, or use --all.
+    Here means in this directory or its repository. Only servers that `rampsim serve` started are found. If there are
+    several, choose one with --url, or use --all.
     """
     servers = running.here()
     if url and not every:

@@ -44,7 +44,7 @@ def test_a_law_is_a_cause_too(world: Remote) -> None:
     world.advance(by="30m")
     told = story(world, mine["id"])
     assert told["history"][-1]["cause"]["kind"] == "law"
-    assert "30 minutes" in told["history"][-1]["cause"]["text"]
+    assert told["history"][-1]["cause"]["text"] == "the timer: the quote expires unused"
     assert told["events"][-1]["type"] == "quote.expired"
     assert told["events"][-1]["cause"] == told["history"][-1]["cause"]
 
@@ -60,7 +60,7 @@ def test_resource_timers_include_steps_with_file_and_line(autopilot_world: Remot
     )
     assert (step["due_at"], step["file"]) == ("2026-01-05T08:00:15.000Z", "scenarios/autopilot.yaml")
     assert (law["due_at"], law["kind"]) == ("2026-01-05T08:30:00.000Z", "ramp.deadline")
-    assert "lapses" in law["text"]
+    assert law["text"] == "the deadline for the payment or deposit passes"
 
 
 def test_a_refusal_has_a_reason(world: Remote) -> None:

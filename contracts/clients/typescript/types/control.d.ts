@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * Check that the server is up
-         * @description Return the version and the number of worlds. No token is needed. Use it as a liveness probe.
+         * @description Return the version and the number of worlds. No token is needed. Use this call as a liveness probe.
          */
         get: operations["health"];
         put?: never;
@@ -33,7 +33,7 @@ export interface paths {
         };
         /**
          * Check that the server can handle calls
-         * @description Return 200 if the server can handle requests. No token is needed. Use it as a readiness probe. Fails with 503 not_ready if the store cannot save changes, or if the server is shutting down and other servers are taking over its worlds. Without a store, a running server is always ready.
+         * @description Return 200 if the server can handle requests. No token is needed. Use this call as a readiness probe. Fails with 503 not_ready if the store cannot save changes, or if the server is shutting down and other servers are taking over its worlds. Without a store, a running server is always ready.
          */
         get: operations["ready"];
         put?: never;
@@ -163,7 +163,7 @@ export interface paths {
         put?: never;
         /**
          * Delete unused worlds
-         * @description Delete the worlds that have not been used for a given duration, and their snapshots. The world `default` is never deleted. Any call that concerns a world counts as use. Timers and scenarios do not. Only worlds that the token can access are deleted.
+         * @description Delete the worlds that have not been used for a given duration, and their snapshots. The world `default` is never deleted. Any call that concerns a world counts as a use. Timers and scenarios do not count. Only worlds that the token can access are deleted.
          */
         post: operations["prune_worlds"];
         delete?: never;
@@ -205,7 +205,7 @@ export interface paths {
         };
         /**
          * List the switchable assumptions
-         * @description List the assumptions about the service that have alternatives. Choose an alternative with the setting `assumptions`. Use it to test your code against each way in which the real service may behave.
+         * @description List the assumptions about the service that have alternatives. Choose an alternative with the setting `assumptions`. Use alternatives to test your code against each possible behaviour of the real service.
          */
         get: operations["list_assumptions"];
         put?: never;
@@ -225,7 +225,7 @@ export interface paths {
         };
         /**
          * Get all rates
-         * @description Return the mid, onramp, offramp and swap rates in the environment of the header. The rates have as many decimals as in the API.
+         * @description Return the mid, onramp, offramp and swap rates of the environment that the header selects. The rates have the same number of decimals as in the API.
          */
         get: operations["rates"];
         put?: never;
@@ -245,7 +245,7 @@ export interface paths {
         };
         /**
          * Get the history of rates
-         * @description Return the rates of currency pairs over simulated time, with the action or scenario that caused each change. Only actions and scenarios change rates. The history contains the newest 500 changes of an environment. Fails with 400 for an unknown asset or currency.
+         * @description Return the rates of currency pairs over simulated time, with the action or scenario that caused each change. Only actions and scenarios change rates. The history contains the newest 500 changes in an environment. The request fails with 400 if an asset or currency is unknown.
          */
         get: operations["rate_history"];
         put?: never;
@@ -265,7 +265,7 @@ export interface paths {
         };
         /**
          * Get the reference data
-         * @description Return the codes that requests can contain: banks, mobile money providers, countries and currencies.
+         * @description Return the codes that are valid in requests: banks, mobile money providers, countries and currencies.
          */
         get: operations["reference"];
         put?: never;
@@ -285,7 +285,7 @@ export interface paths {
         };
         /**
          * Export a saved world
-         * @description Return the stored bytes of a world, even if this version cannot read them. Use it to recover a damaged world. Fails with 404 if the world is not in a store.
+         * @description Return the stored bytes of a world, even if this version cannot read them. Use the bytes to recover a damaged world. Fails with 404 if the world is not in a store.
          */
         get: operations["export_raw"];
         put?: never;
@@ -373,7 +373,7 @@ export interface paths {
         };
         /**
          * Get the world as a document
-         * @description Return the whole state of the world as one JSON document, as soon as no webhook attempt is in flight. Use it to move a world to another server, or to attach it to a bug report. The document contains the world's keys. Fails with 409 clock_busy if a receiver does not respond within 15 seconds of real time.
+         * @description Return the whole state of the world as one JSON document, as soon as no webhook attempt is in flight. Use the document to move a world to another server, or attach it to a bug report. The document contains the world's keys. Fails with 409 clock_busy if a receiver does not respond within 15 seconds of real time.
          */
         get: operations["get_state"];
         /**
@@ -423,7 +423,7 @@ export interface paths {
         put?: never;
         /**
          * Advance the clock
-         * @description Advance the clock, and fire each timer at its due time. Webhooks are delivered during the advance. Use it instead of waiting: advance by a duration, to a time, to the next timer, or until an event or a status. Fails with 409 clock_busy during another advance. The errors 409 not_reached and 409 advance_cancelled contain the receipt in `error.receipt`.
+         * @description Advance the clock, and fire each timer at its due time. Webhooks are delivered during the advance. Use this call instead of waiting: advance by a duration, to a time, to the next timer, or until an event or a status. Fails with 409 clock_busy during another advance. The errors 409 not_reached and 409 advance_cancelled contain the result so far in `error.receipt`.
          */
         post: operations["advance"];
         /**
@@ -445,7 +445,7 @@ export interface paths {
         };
         /**
          * List the planned timers
-         * @description List the planned timers in firing order, followed by scenario steps that are waiting for a network.
+         * @description List the planned timers in firing order, followed by scenario steps that wait for an unavailable network.
          */
         get: operations["timers"];
         put?: never;
@@ -467,7 +467,7 @@ export interface paths {
         put?: never;
         /**
          * Give the world a history
-         * @description Create orders on each of the following days, and complete them with outside events up to the end of that time. Use this operation to fill lists, limits, orders, recurring runs and webhooks with data for several months. Requests, timers and webhook deliveries have the same effects as in single calls. The same seed produces the same history. Active scenarios do not affect these orders. The response is 409 clock_busy during another advance.
+         * @description Create orders on each of the next simulated days, and complete them with outside events. Use this operation to fill lists, limits, orders, recurring runs and webhooks with data for several months. Requests, timers and webhook deliveries have the same effects as in single calls. The same seed produces the same history. Active scenarios do not affect these orders. The response is 409 clock_busy during another advance.
          */
         post: operations["seed"];
         delete?: never;
@@ -507,7 +507,7 @@ export interface paths {
         put?: never;
         /**
          * Perform an action of a third party
-         * @description Perform an action, such as the arrival of a payment, on the target named in the body. The other fields of the body are the parameters of the action. If the action is not legal in the present state, the response is 409 invalid_transition, and `error.allowed` lists the legal actions.
+         * @description Perform an action, such as the arrival of a payment, on the target named in the body. The other fields of the body are the parameters of the action. If the action is not legal in the current state, the response is 409 invalid_transition, and `error.allowed` lists the legal actions.
          */
         post: operations["perform"];
         delete?: never;
@@ -545,7 +545,7 @@ export interface paths {
         };
         /**
          * Inspect a resource
-         * @description Return a resource with its history, events, deliveries, ledger entries, timers and legal actions. Use it to find out why a resource has its current status (`why`) and what can happen next (`allowed`, `timers`).
+         * @description Return a resource with its history, events, deliveries, ledger entries, timers and legal actions. Use this call to find out why a resource has its current status (`why`) and what can happen next (`allowed`, `timers`).
          */
         get: operations["get_resource"];
         put?: never;
@@ -587,7 +587,7 @@ export interface paths {
         put?: never;
         /**
          * Reach an event
-         * @description Produce an event about the target, or about a resource that is found or created. Use it to get a realistic event in a test without setting up its history. The trigger makes the requests of an integrator, performs actions of third parties and advances the clock if needed. The response lists every step. Fails with 409 if the event cannot be produced.
+         * @description Produce an event about the target, or about a resource that is found or created. Use this call to get a realistic event in a test without setting up its history. The trigger makes the requests of an integrator, performs actions of third parties and advances the clock if needed. The response lists every step. Fails with 409 if the event cannot be produced.
          */
         post: operations["trigger"];
         delete?: never;
@@ -625,7 +625,7 @@ export interface paths {
         };
         /**
          * Record the world as a scenario
-         * @description Return a scenario in YAML that repeats the API requests and control calls made in the world. Use it to turn a manual session into a test. The scenario does not contain secrets, token exchanges or webhook endpoints.
+         * @description Return a scenario in YAML that repeats the API requests and control calls made in the world. Use the scenario to turn a manual session into a test. The scenario does not contain secrets, token exchanges or webhook endpoints.
          */
         get: operations["recording"];
         put?: never;
@@ -651,7 +651,7 @@ export interface paths {
         put?: never;
         /**
          * Upload a scenario
-         * @description Upload a scenario to the world as YAML or JSON. It replaces an uploaded scenario with the same name. Activate the scenario with PUT /scenarios/active. The error 400 invalid_scenario lists every problem in the scenario with its line and column. Fails with 507 simulator_quota_exceeded if the world would have more uploaded scenarios or bytes than its quotas allow.
+         * @description Upload a scenario to the world as YAML or JSON. An uploaded scenario with the same name is replaced. Activate the scenario with PUT /scenarios/active. The error 400 invalid_scenario lists every problem in the scenario with its line and column. Fails with 507 simulator_quota_exceeded if the world would have more uploaded scenarios or bytes than its quotas allow.
          */
         post: operations["upload_scenario"];
         delete?: never;
@@ -715,7 +715,7 @@ export interface paths {
         put?: never;
         /**
          * Add a fault
-         * @description Add a fault to API requests or webhook deliveries. Use it to test how your code handles errors and delays. The body is a request fault, a webhook fault or the name of a preset. Fields next to the name override fields of the preset. `warnings` lists reasons why the fault may never apply. Fails with 507 simulator_quota_exceeded if the world already has as many faults as `quota_objects` allows.
+         * @description Add a fault to API requests or webhook deliveries. Use faults to test how your code handles errors and delays. The body is a request fault, a webhook fault or the name of a preset. Fields next to the name override fields of the preset. `warnings` lists reasons why the fault may never apply. Fails with 507 simulator_quota_exceeded if the world already has as many faults as `quota_objects` allows.
          */
         post: operations["create_fault"];
         /**
@@ -777,7 +777,7 @@ export interface paths {
         };
         /**
          * List the API requests
-         * @description List your API requests and their responses. Secrets are masked. Use it to see what your code sent. Filter by operation, method, path, status, time or text. The journal has a limited size. `dropped` is the number of older requests that were removed.
+         * @description List your API requests and their responses. Secrets are masked. Use this list to see what your code sent. Filter by operation, method, path, status, time or text. The journal has a limited size. `dropped` is the number of older requests that were removed.
          */
         get: operations["requests"];
         put?: never;
@@ -797,7 +797,7 @@ export interface paths {
         };
         /**
          * Get an API request and its consequences
-         * @description Return an API request by the id in its response header. The response includes the resources that the request changed and the events that it emitted. Fails with 404 if the journal does not contain the request. Old requests are dropped. List the others with GET /_simulator/requests.
+         * @description Return an API request by the id in its response header. The response includes the resources that the request changed and the events that it emitted. Fails with 404 if the journal does not contain the request. Old requests are dropped. List the remaining requests with GET /_simulator/requests.
          */
         get: operations["get_request"];
         put?: never;
@@ -837,7 +837,7 @@ export interface paths {
         };
         /**
          * Wait for an event
-         * @description Wait until an event matches the filters, and return its envelope. Events emitted before the call also match. Use it in tests that run against a real or scaled clock. Fails with 408 after `timeout` seconds of real time.
+         * @description Wait until an event matches the filters, and return its envelope. Events emitted before the call also match. Use this call in tests that run against a real or scaled clock. Fails with 408 after `timeout` seconds of real time.
          */
         get: operations["wait_for_event"];
         put?: never;
@@ -899,7 +899,7 @@ export interface paths {
         put?: never;
         /**
          * Wait for pending deliveries
-         * @description Wait until no webhook attempt of the world is in flight. Use it before you check which webhooks your receiver got. Retries planned for later do not count as in flight.
+         * @description Wait until no webhook attempt of the world is in flight. Use this call before you check which webhooks your receiver got. Retries planned for later do not count as in flight.
          */
         post: operations["settle"];
         delete?: never;
@@ -919,7 +919,7 @@ export interface paths {
         put?: never;
         /**
          * Send an event again
-         * @description Send an event again, with the same id and bytes, to one endpoint or to all enabled and subscribed endpoints. Use it to test how your receiver handles duplicates or, with `deliver`, a faulty delivery. The fields of `deliver` that change the order of first attempts (`reorder`, `hold`, `before_answer`) are refused with 400. Fails with 409 invalid_state if the endpoint is not enabled or not subscribed (decision W11).
+         * @description Send an event again, with the same id and bytes, to one endpoint or to all enabled and subscribed endpoints. Use this call to test how your receiver handles duplicates or, with `deliver`, a faulty delivery. The fields of `deliver` that change the order of first attempts (`reorder`, `hold`, `before_answer`) are refused with 400. Fails with 409 invalid_state if the endpoint is not enabled or not subscribed (decision W11).
          */
         post: operations["resend_event"];
         delete?: never;
@@ -997,7 +997,7 @@ export interface paths {
         };
         /**
          * Get the ledger
-         * @description Return the account's ledger in the environment named in the header. Use it to reconcile your own records. `available` and `held` are the balances of the account. `clearing` is money received for an onramp or offramp in progress, and `fees` is what the service has earned. `world` is the account outside the service from which money comes and to which it goes. `USER_ID/available` belongs to another platform user and contains the transfers from this account. `entries` limits the list of entries but not the sums.
+         * @description Return the account's ledger in the environment named in the header. Use the ledger to reconcile your own records. `available` and `held` are the balances of the account. `clearing` is money received for an onramp or offramp in progress, and `fees` is what the service has earned. `world` is the account outside the service from which money comes and to which it goes. `USER_ID/available` belongs to another platform user and contains the transfers from this account. `entries` limits the list of entries but not the sums.
          */
         get: operations["ledger"];
         put?: never;
@@ -1017,7 +1017,7 @@ export interface paths {
         };
         /**
          * List everything that happened
-         * @description List requests, control calls, transitions, events and delivery attempts in the order in which they happened. Use it to find out what caused what. Entries with the same simulated time are in the order of cause and effect.
+         * @description List requests, control calls, transitions, events and delivery attempts in the order in which they happened. Use the timeline to find causes and effects. Entries with the same simulated time are in the order of cause and effect.
          */
         get: operations["timeline"];
         put?: never;
@@ -1057,7 +1057,7 @@ export interface paths {
         };
         /**
          * Get the coverage of the contract
-         * @description Return which operations, errors, events and states your traffic has exercised, and which it has not. Use it to find gaps in your tests. With `world=*`, all worlds count, including deleted ones.
+         * @description Return which operations, errors, events and states your traffic has exercised, and which it has not. Use the report to find gaps in your tests. With `world=*`, all worlds count, including deleted ones.
          */
         get: operations["coverage"];
         put?: never;
@@ -1097,7 +1097,7 @@ export interface paths {
         };
         /**
          * Stream what happens
-         * @description Stream the changes in a world as server-sent events. A browser can name the world in `?world=` instead of the header. Message names are `request`, `state`, `event`, `delivery` and `clock`. During an advance, a `progress` message is sent four times a second. It contains the times `from`, `now` and `to` (null with `until`) and the numbers of timers fired, events emitted and delivery attempts made. When files in a directory of scenarios change, a `scenarios` message lists the changed names and the problems in all files. Message ids increase, even after a restart of the server. With the header Last-Event-ID, the stream continues after that message. If later messages are no longer available, a `missed` message with that id is sent first.
+         * @description Stream the changes in a world as server-sent events. A browser can name the world in `?world=` instead of the header. Message names are `request`, `state`, `event`, `delivery` and `clock`. During an advance, a `progress` message is sent four times a second. The message contains the times `from`, `now` and `to` (null with `until`) and the numbers of timers fired, events emitted and delivery attempts made. When files in a directory of scenarios change, a `scenarios` message lists the changed names and the problems in all files. Message ids increase, even after a restart of the server. With the header Last-Event-ID, the stream continues after that message. If later messages are no longer available, a `missed` message with that id is sent first.
          */
         get: operations["stream"];
         put?: never;
@@ -1122,7 +1122,7 @@ export interface paths {
         get: operations["inbox_read"];
         /**
          * Set the response statuses of an inbox
-         * @description Set the statuses of an inbox's next responses, in order. The last status repeats. Use it to test retries. Fails with 507 simulator_quota_exceeded if the world already has statuses set for as many inboxes as `quota_objects` allows.
+         * @description Set the statuses of an inbox's next responses, in order. The last status repeats. Use this call to test retries. Fails with 507 simulator_quota_exceeded if the world already has statuses set for as many inboxes as `quota_objects` allows.
          */
         put: operations["inbox_answer"];
         /**
@@ -1169,7 +1169,7 @@ export interface paths {
         };
         /**
          * Wait for messages in an inbox
-         * @description Wait until an inbox contains `count` messages, and list all its messages. Use it in tests that run against a real or scaled clock. Fails with 408 after `timeout` seconds of real time.
+         * @description Wait until an inbox contains `count` messages, and list all its messages. Use this call in tests that run against a real or scaled clock. Fails with 408 after `timeout` seconds of real time.
          */
         get: operations["inbox_wait"];
         put?: never;
@@ -1349,7 +1349,7 @@ export interface paths {
         };
         /**
          * The contract as a reference page
-         * @description The contract of the simulated API as a page. Its samples contain the address of this server and the keys of a world, from the query or the header.
+         * @description The contract of the simulated API as a page. Its samples contain the address of this server and the keys of a world. The query or the header selects the world.
          */
         get: operations["reference_page"];
         put?: never;
@@ -1379,7 +1379,7 @@ export interface components {
             resource: Record<string, never> | null;
             /** @description The envelopes of the events that the action emitted, in order. */
             events: components["schemas"]["Envelope"][];
-            /** @description The scenarios that failed and were stopped during the call; left out if there are none. */
+            /** @description The scenarios that failed and were stopped during the call; omitted if there are none. */
             stopped_scenarios?: components["schemas"]["StoppedScenario"][];
         };
         /** ActionEntry */
@@ -1402,7 +1402,7 @@ export interface components {
         ActiveNames: {
             /** @description The active scenarios. Later ones take precedence. */
             names: string[];
-            /** @description The scenarios that failed and were stopped during the call; left out if there are none. */
+            /** @description The scenarios that failed and were stopped during the call; omitted if there are none. */
             stopped_scenarios?: components["schemas"]["StoppedScenario"][];
         };
         /** ActiveScenarios */
@@ -1479,9 +1479,9 @@ export interface components {
         };
         /** AdviceList */
         AdviceList: {
-            /** @description The findings, in order of when they were last seen. The most recent one is last. */
+            /** @description The findings, sorted by when they were last seen, most recent last. */
             data: components["schemas"]["Finding"][];
-            /** @description How many older requests the journal has dropped. They were not searched. Absent if there are none. */
+            /** @description How many older requests the journal has dropped. These were not searched. Absent if there are none. */
             dropped?: number;
             /**
              * @description Present if the journal has dropped older requests.
@@ -1505,7 +1505,7 @@ export interface components {
         };
         /**
          * AllSettings
-         * @description The settings of a world, including the switched assumptions. These have a table of their own for quick lookups.
+         * @description The settings of a world, including the alternatives that it uses.
          */
         AllSettings: {
             /** @description Whether unknown fields and query parameters are refused with 400 instead of ignored. */
@@ -1543,11 +1543,11 @@ export interface components {
             quota_snapshots?: number | null;
             /** @description The maximum number of scenarios uploaded to the world. null means the server's own quota. */
             quota_scenarios?: number | null;
-            /** @description The number of events in the world from which on `emit` is refused. null means the server's own quota. */
+            /** @description The maximum number of events in the world. Once this number is reached, `emit` is refused. null means the server's own quota. */
             quota_events?: number | null;
             /** @description The maximum total size in bytes of snapshots, uploaded scenarios and events. null means the server's own quota. */
             quota_bytes?: number | null;
-            /** @description The active alternative, by assumption id. Assumptions with their usual behaviour are not listed. */
+            /** @description The active alternative, by assumption id. Assumptions for which the assumed behaviour applies are not listed. */
             assumptions: {
                 [key: string]: string;
             };
@@ -1556,7 +1556,7 @@ export interface components {
         Alternative: {
             /** @description The name with which a world selects it. */
             name: string;
-            /** @description The difference from the usual behaviour. */
+            /** @description The difference from the assumed behaviour. */
             changes: string;
         };
         /** AssetOnNetwork */
@@ -1584,12 +1584,12 @@ export interface components {
              */
             H3?: "wrong_method_answers_404" | null;
             /**
-             * @description A missing required field is refused with 400 missing_parameter.
+             * @description A missing required field returns 400 missing_parameter.
              * @enum {string|null}
              */
             H4?: "answers_422" | "answers_invalid_request" | null;
             /**
-             * @description A malformed value is refused with 400 invalid_parameter.
+             * @description A malformed value returns 400 invalid_parameter.
              * @enum {string|null}
              */
             H5?: "answers_422" | "answers_invalid_request" | null;
@@ -1599,7 +1599,7 @@ export interface components {
              */
             H6?: "unknown_is_refused" | null;
             /**
-             * @description Amounts in requests are JSON strings. A JSON number is refused.
+             * @description Amounts in requests are JSON strings. A JSON number is rejected.
              * @enum {string|null}
              */
             H7?: "numbers_are_taken" | null;
@@ -1614,7 +1614,7 @@ export interface components {
              */
             H9?: "received_is_rounded_half_up" | null;
             /**
-             * @description Timestamps are written in UTC with milliseconds and Z: 2026-01-05T08:00:00.000Z.
+             * @description Timestamps are in UTC, with milliseconds and Z: 2026-01-05T08:00:00.000Z.
              * @enum {string|null}
              */
             H10?: "whole_seconds" | "offset_for_utc" | null;
@@ -1624,17 +1624,17 @@ export interface components {
              */
             H11?: "only_in_the_header" | null;
             /**
-             * @description A body over 1 MiB is refused with 400 invalid_request.
+             * @description A body over 1 MiB returns 400 invalid_request.
              * @enum {string|null}
              */
             H12?: "too_large_answers_413" | null;
             /**
-             * @description A body whose Content-Type is not JSON is refused with 400 invalid_request.
+             * @description A body whose Content-Type is not JSON returns 400 invalid_request.
              * @enum {string|null}
              */
             H13?: "answers_415" | "any_type_is_taken" | null;
             /**
-             * @description An Idempotency-Key is valid for 24 hours, even if the request was refused after validation (404, 409, 422). A different request with the same key is refused with 409. A replay has the header Idempotent-Replayed.
+             * @description An Idempotency-Key is valid for 24 hours, even if the request failed after validation (404, 409, 422). A different request with the same key returns 409. A replay has the header Idempotent-Replayed.
              * @enum {string|null}
              */
             H14?: "lapses_after_1h" | "lapses_after_7d" | "refusals_bind_no_key" | "conflict_answers_422" | "replay_is_not_marked" | "mark_is_idempotency_replayed" | null;
@@ -1644,17 +1644,17 @@ export interface components {
              */
             H15?: "retry_after_is_a_date" | null;
             /**
-             * @description The token exchange refuses a wrong key pair with invalid_credentials, and keys from the other environment with environment_mismatch.
+             * @description The token exchange returns invalid_credentials for a wrong key pair, and environment_mismatch for keys from the other environment.
              * @enum {string|null}
              */
             H17?: "answers_unauthorized" | null;
             /**
-             * @description Before KYC is approved, only operations that move money are refused with 403 kyc_required.
+             * @description Before KYC is approved, only operations that move money return 403 kyc_required.
              * @enum {string|null}
              */
             H18?: "kyc_for_every_call" | null;
             /**
-             * @description An optional string that the caller did not give is null in responses.
+             * @description An optional string that was not given is null in responses.
              * @enum {string|null}
              */
             H19?: "not_given_is_absent" | null;
@@ -1764,7 +1764,7 @@ export interface components {
              */
             S12?: "detection_is_not_told" | null;
             /**
-             * @description A send has its tx_hash from the time of the broadcast.
+             * @description A send has a tx_hash from the broadcast on.
              * @enum {string|null}
              */
             S16?: "send_hash_at_completion" | null;
@@ -1774,17 +1774,17 @@ export interface components {
              */
             S17?: "acceptance_is_told" | "deposits_are_told" | null;
             /**
-             * @description An order that has failed, expired or been refunded has the receive_amount null.
+             * @description The receive_amount of an order is null once it has failed, expired or been refunded.
              * @enum {string|null}
              */
             S18?: "figures_stay_after_failure" | null;
             /**
-             * @description A failed run counts as an occurrence. The run number follows the reference after a hyphen.
+             * @description A failed run counts as an occurrence. The reference of a run ends in a hyphen and the run number.
              * @enum {string|null}
              */
             S19?: "failed_runs_do_not_count" | "suffix_after_an_underscore" | null;
             /**
-             * @description A draft can be activated only after the review of its schedule was fetched.
+             * @description A draft can be activated only after the review of its schedule has been read.
              * @enum {string|null}
              */
             S20?: "no_review_is_needed" | null;
@@ -1794,12 +1794,12 @@ export interface components {
              */
             S21?: "only_a_day_before" | null;
             /**
-             * @description A degraded network works. Only a network that is down is refused.
+             * @description A degraded network works. Only a network that is down returns errors.
              * @enum {string|null}
              */
             S22?: "degraded_refuses" | null;
             /**
-             * @description An unknown beneficiary_id in a body is refused with 404 not_found.
+             * @description An unknown beneficiary_id in a body returns 404 not_found.
              * @enum {string|null}
              */
             S23?: "answers_400" | "answers_422" | null;
@@ -1839,7 +1839,7 @@ export interface components {
              */
             "buy-reference"?: "transaction_id" | null;
             /**
-             * @description A withdraw quote whose beneficiary was deleted is refused with 404.
+             * @description Executing a withdraw quote whose beneficiary was deleted returns 404.
              * @enum {string|null}
              */
             "gone-beneficiary"?: "is_paid_all_the_same" | null;
@@ -1848,7 +1848,7 @@ export interface components {
         BankEntry: {
             /** @description The country code. */
             country: string;
-            /** @description The bank code, for beneficiaries and payers. */
+            /** @description The bank code that beneficiaries and payers use. */
             bank_code: string;
             /** @description The name of the bank. */
             bank_name: string;
@@ -1914,7 +1914,7 @@ export interface components {
             answer_headers: {
                 [key: string]: string;
             };
-            /** @description The number of requests with this id. It exceeds 1 if the request was replayed with its idempotency key. */
+            /** @description The number of requests with this id. The number exceeds 1 if the request was replayed with its idempotency key. */
             calls: number;
             /** @description The transitions that the request caused, oldest first. */
             moves: components["schemas"]["CallMove"][];
@@ -1927,7 +1927,7 @@ export interface components {
          */
         Cause: {
             /**
-             * @description The sort of cause.
+             * @description The type of cause.
              * @enum {string}
              */
             kind: "request" | "law" | "action" | "rule" | "start";
@@ -1941,7 +1941,7 @@ export interface components {
             file?: string;
             /** @description The line of the rule in the file, from 1; null if it is unknown. */
             line?: number | null;
-            /** @description The conditions of the rule as text; left out if there are none or the scenario no longer exists. */
+            /** @description The conditions of the rule as text; omitted if there are none or the scenario no longer exists. */
             condition?: string;
             /** @description The API request, if the journal still contains it. */
             request?: components["schemas"]["CauseRequest"];
@@ -1996,7 +1996,7 @@ export interface components {
             now: string;
             /** @description The number of simulated seconds per real second, in the mode `scaled`. */
             rate: number;
-            /** @description The number of planned timers, including scenario steps that wait for a network. */
+            /** @description The number of planned timers, including scenario steps that wait for an unavailable network. */
             timers: number;
             /**
              * Format: date-time
@@ -2053,12 +2053,12 @@ export interface components {
         };
         /**
          * ConfirmationArrivesAction
-         * @description the chain confirms; at the required number as deposit_confirms
+         * @description the chain confirms the deposit; at the required number, the balance is credited, as with deposit_confirms
          */
         ConfirmationArrivesAction: {
             /** @description The id of: deposit. */
             target: string;
-            /** @description The new number of confirmations. By default, the number increases by one. */
+            /** @description The new number of confirmations. By default, the current number plus one. */
             confirmations?: number | null;
         };
         /** ControlCallEntry */
@@ -2208,12 +2208,12 @@ export interface components {
             /** @description The total number of times that the event is sent. */
             copies?: number | null;
             /**
-             * @description Whether to hold the delivery until the next first attempt to the endpoint has been completed. Attempts that are held themselves do not count. Attempts during the `delay` of this fault do.
+             * @description Whether to hold the delivery until the next first attempt to the same endpoint is complete. Attempts that are themselves held do not count. Attempts made during the `delay` of this fault count.
              * @default false
              */
             reorder?: boolean;
             /**
-             * @description Whether to send the delivery and wait for the receiver before the response to the API call that causes it is sent. This applies only to the first attempts of events that an API call itself causes.
+             * @description Whether to send the delivery and wait for the receiver before responding to the API call that causes it. This applies only to first attempts to deliver events that the API call itself causes.
              * @default false
              */
             before_answer?: boolean;
@@ -2238,7 +2238,7 @@ export interface components {
              */
             corrupt_signature?: boolean;
             /**
-             * @description Whether to send an X-Timestamp that is 10 minutes old, with a valid signature for it.
+             * @description Whether to send an X-Timestamp that is 10 minutes old, with a valid signature for this time.
              * @default false
              */
             stale_timestamp?: boolean;
@@ -2255,9 +2255,9 @@ export interface components {
             missing_field?: boolean | string | null;
             /** @description The delay before the delivery is sent, in simulated time: a duration such as `2s`, or a number of seconds. */
             delay?: string | number | null;
-            /** @description The number of further first attempts that the endpoint must complete before the delivery is sent (`reorder` is the same as 1). With `terminal`, the delivery is held until the endpoint has acknowledged the final event of the object (completed, failed, expired). Final events are not held, and neither are events of objects without an end. When the fault ends, held deliveries are sent. */
+            /** @description The number of other first attempts to the endpoint that must be completed before the delivery is sent. `reorder` is the same as 1. With `terminal`, the delivery is held until the endpoint has acknowledged the final event of the object (completed, failed, expired). Final events are not held, and neither are events of objects that have no final event. When the fault ends, held deliveries are sent. */
             hold?: "terminal" | number | null;
-            /** @description The event type to send instead. It must not be in the catalogue. `true` selects a new type. The changed body is signed. The event itself does not change. */
+            /** @description The event type to send instead. The type must not be in the catalogue. `true` selects a new type. The changed body is signed. The event itself does not change. */
             unknown_type?: boolean | string | null;
             /** @description The delay before the request is sent, in wall-clock time. At most one minute. */
             slow?: string | number | null;
@@ -2271,7 +2271,7 @@ export interface components {
         DeliveryList: {
             /** @description The attempts, oldest first. */
             data: components["schemas"]["RecordedDelivery"][];
-            /** @description The number of attempts that could not be read and were dropped; left out if there are none. */
+            /** @description The number of attempts that could not be read and were dropped; omitted if there are none. */
             dropped?: number;
             /**
              * @description Present if attempts were dropped.
@@ -2329,7 +2329,7 @@ export interface components {
             } | null;
             /** @description The first 64 KiB of the response body, or null if there was no response. */
             response_body: string | null;
-            /** @description Effects of faults on the attempt. They are not caused by the receiver. */
+            /** @description The effects of faults on the attempt. The receiver did not cause them. */
             faults: ("drop" | "corrupt_signature" | "stale_timestamp" | "alter_body" | "surprise" | "acknowledgement_lost")[];
             /** @description The id of the fault that applied, or null. */
             fault_id: string | null;
@@ -2350,29 +2350,29 @@ export interface components {
         DepositArrivesAction: {
             /** @description The id of: offramp. */
             target: string;
-            /** @description The amount of the asset that arrives. The default is `deposit.amount`. With a smaller amount, the transaction fails. */
+            /** @description The amount of the asset that arrives. The default is `deposit.amount`. If it is lower, the transaction fails. */
             amount?: string | null;
-            /** @description The asset that arrives. The default is the correct asset. A deposit of another asset is not matched. */
+            /** @description The asset that arrives. The default is the expected asset. A deposit of any other asset is not matched to the offramp. */
             asset?: string | null;
-            /** @description The memo of the deposit. The default is the correct memo. A deposit with another memo is not matched. */
+            /** @description The memo of the deposit. The default is the expected memo. A deposit with any other memo is not matched to the offramp. */
             memo?: string | null;
             /** @description The hash of the on-chain transaction. By default, a new hash is generated. */
             tx_hash?: string | null;
         } | {
             /** @description The id of: wallet. */
             target: string;
-            /** @description The asset that arrives. If the wallet's network does not support the asset, the deposit fails. */
+            /** @description The asset that arrives. The deposit fails if the wallet's network does not support the asset. */
             asset: string;
             /** @description The amount that arrives. */
             amount: string;
-            /** @description The memo of a deposit on stellar. The default is the correct memo. An empty string means that the memo is missing. */
+            /** @description The memo of a deposit on stellar. The default is the correct memo. With an empty string, the deposit has no memo. */
             memo?: string | null;
-            /** @description The hash of the on-chain transaction. By default a new one is generated. */
+            /** @description The hash of the on-chain transaction. By default, a new hash is generated. */
             tx_hash?: string | null;
         };
         /**
          * DepositConfirmsAction
-         * @description required confirmations reached, balance credited
+         * @description the deposit has the required confirmations, and the balance is credited
          */
         DepositConfirmsAction: {
             /** @description The id of: deposit. */
@@ -2380,7 +2380,7 @@ export interface components {
         };
         /**
          * DepositFailsAction
-         * @description it cannot be credited
+         * @description the deposit cannot be credited
          */
         DepositFailsAction: {
             /** @description The id of: deposit. */
@@ -2405,7 +2405,7 @@ export interface components {
             scenarios: string[];
             /** @description The settings at creation. */
             settings: components["schemas"]["DocumentSettings"];
-            /** @description The observed files that the world is based on, without their exchanges. Absent without such a file. */
+            /** @description The observed files (files of observations that `probe` or `infer` writes) that the world is based on, without their recorded requests and responses. Absent without such a file. */
             observed?: Record<string, never>[];
         };
         /** DocumentClock */
@@ -2460,7 +2460,7 @@ export interface components {
             quota_snapshots?: number | null;
             /** @description The maximum number of scenarios uploaded to the world. null means the server's own quota. */
             quota_scenarios?: number | null;
-            /** @description The number of events in the world from which on `emit` is refused. null means the server's own quota. */
+            /** @description The maximum number of events in the world. Once this number is reached, `emit` is refused. null means the server's own quota. */
             quota_events?: number | null;
             /** @description The maximum total size in bytes of snapshots, uploaded scenarios and events. null means the server's own quota. */
             quota_bytes?: number | null;
@@ -2489,7 +2489,7 @@ export interface components {
         EmailList: {
             /** @description The e-mails, oldest first. */
             data: components["schemas"]["EmailEntry"][];
-            /** @description The number of e-mails that could not be read and were dropped; left out if there are none. */
+            /** @description The number of e-mails that could not be read and were dropped; omitted if there are none. */
             dropped?: number;
             /**
              * @description Present if e-mails were dropped.
@@ -2499,12 +2499,12 @@ export interface components {
         };
         /**
          * EmitAction
-         * @description sends any catalogued event with a realistic object
+         * @description sends an event of any type, with a realistic object
          */
         EmitAction: {
             /** @description The event type to send. */
             type: string;
-            /** @description The id of the resource that the event is about. It is sent as it is now, but with a status that it can have after such an event. Without `about`, the newest resource with such a status is sent, or an example if there is none. */
+            /** @description The id of the resource that the event is about. The event contains the current resource, but with a status that is possible after such an event. Without `about`, the newest resource with such a status is sent, or an example if there is none. */
             about?: string | null;
             /** @description Fields to replace in the object. */
             object?: Record<string, never> | null;
@@ -2552,7 +2552,7 @@ export interface components {
         ErrorItem: {
             /** @description The name of the item. */
             item: string;
-            /** @description Whether the item was exercised. */
+            /** @description Whether traffic exercised the item. */
             covered: boolean;
             /** @description The first evidence, or null if there is none. */
             first: components["schemas"]["FirstEvidence"] | null;
@@ -2580,7 +2580,7 @@ export interface components {
         EventItem: {
             /** @description The name of the item. */
             item: string;
-            /** @description Whether the item was exercised. */
+            /** @description Whether traffic exercised the item. */
             covered: boolean;
             /** @description The first evidence, or null if there is none. */
             first: components["schemas"]["FirstEvidence"] | null;
@@ -2593,7 +2593,7 @@ export interface components {
         };
         /**
          * FailAction
-         * @description it cannot finish
+         * @description the transaction fails
          */
         FailAction: {
             /** @description The id of: onramp, offramp. */
@@ -2677,11 +2677,11 @@ export interface components {
             hits: number;
             /** @description The scenario that contains the fault. null for a fault created by a control call. */
             scenario: string | null;
-            /** @description For a request fault: the calls that match, as given. */
+            /** @description The calls that match, as given. Only in request faults. */
             match?: Record<string, never>;
-            /** @description For a webhook fault: the deliveries that match, as given. */
+            /** @description The deliveries that match, as given. Only in webhook faults. */
             webhook?: Record<string, never>;
-            /** @description For a webhook fault: its effects, as given. */
+            /** @description The effects on a delivery, as given. Only in webhook faults. */
             deliver?: Record<string, never>;
             /** @description `unknown_enum` as given. */
             unknown_enum?: boolean | string | null;
@@ -2756,7 +2756,7 @@ export interface components {
             changes: components["schemas"]["CodeChange"][];
             /** @description Paths of pages on this server that document the clause. */
             clause_links: string[];
-            /** @description The assumptions that the clause cites. Absent if there are none, or no observed file is used. */
+            /** @description The assumptions that the clause cites. Absent if the clause cites no assumptions, or if the world is not based on a file of observations. */
             rests_on?: components["schemas"]["RestsOn"][];
             /** @description Dashboard paths of the newest requests in `requests`. */
             request_links: string[];
@@ -2807,13 +2807,13 @@ export interface components {
             /** @description The status of a resource or delivery, or the HTTP status of a request; null for other items. */
             status: string | null;
             /**
-             * @description The sort of item.
+             * @description The type of item.
              * @enum {string}
              */
             sort: "resource" | "request" | "event" | "delivery" | "email" | "scenario";
             /** @description The kind of the resource, the operation of the request, or the event type. */
             kind: string;
-            /** @description The reference or name of the item, or its id if it has neither. */
+            /** @description The reference or name of the item, or the id of the item if it has neither. */
             title: string;
             /**
              * Format: date-time
@@ -2935,13 +2935,13 @@ export interface components {
             missing_field?: boolean | string | null;
             /** @description The error response to send instead of the real response. */
             respond?: components["schemas"]["Respond"] | null;
-            /** @description The delay before the call is handled, in wall-clock time: a duration such as `2s`, or a number of seconds. At most 10 minutes. */
+            /** @description The delay before the call is handled, in wall-clock time, at most 10 minutes. Write a duration such as `2s`, or a number of seconds. */
             delay?: string | number | null;
             /** @description The delay between handling the call and sending the response, in wall-clock time as for `delay`. */
             answer_delay?: string | number | null;
             /** @description A random delay before the call is handled, in wall-clock time, in addition to `delay`. */
             latency?: components["schemas"]["Latency"] | null;
-            /** @description An outside event that happens just before the call is handled. If the event is refused, the call does not count as a hit. */
+            /** @description An outside event that happens just before the call is handled. If the event is refused, the fault does not count as applied. */
             act?: components["schemas"]["Happening"] | null;
             /**
              * @description Whether to cut the connection instead of handling the call.
@@ -2969,9 +2969,9 @@ export interface components {
             skip?: number | null;
             /** @description The number of calls to which the fault applies. There is no limit by default. */
             times?: number | null;
-            /** @description How long the fault applies, in simulated time from its first match: a duration such as `1h`, or a number of seconds. */
+            /** @description The period during which the fault applies, in simulated time from its first match. Write a duration such as `1h`, or a number of seconds. */
             lasts?: string | number | null;
-            /** @description The probability that the fault applies to a matching call, from 0 to 1. It is drawn from the world's seed. */
+            /** @description The probability that the fault applies to a matching call, from 0 to 1. The decision is generated from the world's seed. */
             probability?: number | null;
             /** @description The calls to which the fault applies. All given fields must match. */
             match: components["schemas"]["Match-Input"];
@@ -3055,7 +3055,7 @@ export interface components {
         };
         /**
          * Latency
-         * @description A random delay with a log-normal distribution. It is drawn from the world's seed.
+         * @description A random delay with a log-normal distribution. The delay is generated from the world's seed.
          */
         Latency: {
             /** @description The delay that half of the calls exceed, such as `200ms`. */
@@ -3090,7 +3090,7 @@ export interface components {
             currency: string;
             /** @description The ledger account. */
             account: string;
-            /** @description The sum of the account's postings. It is negative for money that came from outside. */
+            /** @description The sum of the account's postings. The sum of an account for third parties is negative if more money came from it than went to it. */
             amount: string;
         };
         /**
@@ -3105,7 +3105,7 @@ export interface components {
         };
         /**
          * LimitsChange
-         * @description The changes to the limits. Omitted fields keep their values.
+         * @description The changes to the limits. Omitted fields do not change.
          */
         LimitsChange: {
             /** @description The smallest amount, in `currency`. */
@@ -3132,7 +3132,7 @@ export interface components {
         ListItem: {
             /** @description The name of the item. */
             item: string;
-            /** @description Whether the item was exercised. */
+            /** @description Whether traffic exercised the item. */
             covered: boolean;
             /** @description The first evidence, or null if there is none. */
             first: components["schemas"]["FirstEvidence"] | null;
@@ -3168,11 +3168,11 @@ export interface components {
             hits: number;
             /** @description The scenario that contains the fault. null for a fault created by a control call. */
             scenario: string | null;
-            /** @description For a request fault: the calls that match, as given. */
+            /** @description The calls that match, as given. Only in request faults. */
             match?: Record<string, never>;
-            /** @description For a webhook fault: the deliveries that match, as given. */
+            /** @description The deliveries that match, as given. Only in webhook faults. */
             webhook?: Record<string, never>;
-            /** @description For a webhook fault: its effects, as given. */
+            /** @description The effects on a delivery, as given. Only in webhook faults. */
             deliver?: Record<string, never>;
             /** @description `unknown_enum` as given. */
             unknown_enum?: boolean | string | null;
@@ -3211,7 +3211,7 @@ export interface components {
             lasts?: string | number | null;
             /** @description `probability` as given. */
             probability?: number | null;
-            /** @description Reasons why the fault may never apply in the present state of the world. */
+            /** @description Reasons why the fault may never apply in the current state of the world. */
             warnings: string[];
         };
         /**
@@ -3256,14 +3256,14 @@ export interface components {
         };
         /** NeededAction */
         NeededAction: {
-            /** @description The required action, as a code. */
+            /** @description A code for the required action. */
             code: string;
-            /** @description The required action, in words. */
+            /** @description A description of the required action. */
             message: string;
         };
         /**
          * NetworkFeeChange
-         * @description The changes to a network fee. Omitted fields keep their values.
+         * @description The changes to a network fee. Omitted fields do not change.
          */
         NetworkFeeChange: {
             /** @description The cost of the blockchain transaction. */
@@ -3305,7 +3305,7 @@ export interface components {
         OperationItem: {
             /** @description The name of the item. */
             item: string;
-            /** @description Whether the item was exercised. */
+            /** @description Whether traffic exercised the item. */
             covered: boolean;
             /** @description The first evidence, or null if there is none. */
             first: components["schemas"]["FirstEvidence"] | null;
@@ -3325,12 +3325,12 @@ export interface components {
         PaymentArrivesAction: {
             /** @description The id of: onramp. */
             target: string;
-            /** @description The amount of fiat that arrives. The default is the full amount. With a smaller amount, the transaction fails. */
+            /** @description The amount of fiat that arrives. The default is the full amount. If it is lower, the transaction fails. */
             amount?: string | null;
         } | {
             /** @description The id of: buy. */
             target: string;
-            /** @description The amount of fiat that arrives. The default is the full amount. With a smaller amount, the transaction fails. */
+            /** @description The amount of fiat that arrives. The default is the full amount. If it is lower, the transaction fails. */
             amount?: string | null;
         };
         /**
@@ -3346,15 +3346,15 @@ export interface components {
         };
         /**
          * PendingStep
-         * @description A pending step. It has no due time while it is waiting for networks that are down.
+         * @description A pending step. A step that waits for an unavailable network has no due time.
          */
         PendingStep: {
             /**
              * Format: date-time
-             * @description The due time, or null while the step is waiting for a network.
+             * @description The due time, or null while the step is waiting for an unavailable network.
              */
             due_at: string | null;
-            /** @description The networks that the step is waiting for; omitted if there are none. */
+            /** @description The unavailable networks that the step is waiting for; omitted if there are none. */
             waiting_for?: string[];
             /** @description The path of the step in the document. */
             part: string;
@@ -3400,7 +3400,7 @@ export interface components {
         PracticeItem: {
             /** @description The name of the item. */
             item: string;
-            /** @description Whether the item was exercised. */
+            /** @description Whether traffic exercised the item. */
             covered: boolean;
             /** @description The first evidence, or null if there is none. */
             first: components["schemas"]["FirstEvidence"] | null;
@@ -3420,7 +3420,7 @@ export interface components {
         };
         /**
          * PresetFault
-         * @description A preset by its name. Other fields of the fault narrow or change it.
+         * @description A fault given as the name of a preset. The other fields narrow or change the preset.
          */
         PresetFault: {
             /** @description The path of an enum field that gets an unknown value. `true` selects `status` or a similar field. */
@@ -3431,13 +3431,13 @@ export interface components {
             missing_field?: boolean | string | null;
             /** @description The error response to send instead of the real response. */
             respond?: components["schemas"]["Respond"] | null;
-            /** @description The delay before the call is handled, in wall-clock time: a duration such as `2s`, or a number of seconds. At most 10 minutes. */
+            /** @description The delay before the call is handled, in wall-clock time, at most 10 minutes. Write a duration such as `2s`, or a number of seconds. */
             delay?: string | number | null;
             /** @description The delay between handling the call and sending the response, in wall-clock time as for `delay`. */
             answer_delay?: string | number | null;
             /** @description A random delay before the call is handled, in wall-clock time, in addition to `delay`. */
             latency?: components["schemas"]["Latency"] | null;
-            /** @description An outside event that happens just before the call is handled. If the event is refused, the call does not count as a hit. */
+            /** @description An outside event that happens just before the call is handled. If the event is refused, the fault does not count as applied. */
             act?: components["schemas"]["Happening"] | null;
             /**
              * @description Whether to cut the connection instead of handling the call.
@@ -3465,9 +3465,9 @@ export interface components {
             skip?: number | null;
             /** @description The number of calls to which the fault applies. There is no limit by default. */
             times?: number | null;
-            /** @description How long the fault applies, in simulated time from its first match: a duration such as `1h`, or a number of seconds. */
+            /** @description The period during which the fault applies, in simulated time from its first match. Write a duration such as `1h`, or a number of seconds. */
             lasts?: string | number | null;
-            /** @description The probability that the fault applies to a matching call, from 0 to 1. It is drawn from the world's seed. */
+            /** @description The probability that the fault applies to a matching call, from 0 to 1. The decision is generated from the world's seed. */
             probability?: number | null;
             /**
              * @description The name of the preset, such as `webhook-forged`. `GET /_simulator/faults/presets` lists the names.
@@ -3475,11 +3475,11 @@ export interface components {
              * @example refused-500
              */
             preset: string;
-            /** @description For a preset for calls: the calls to which it applies. The default is every call. */
+            /** @description The calls to which a preset for calls applies. The default is every call. */
             match?: components["schemas"]["Match-Input"] | null;
-            /** @description For a preset for webhooks: the deliveries to which it applies. The default is every delivery. */
+            /** @description The deliveries to which a preset for webhooks applies. The default is every delivery. */
             webhook?: components["schemas"]["WebhookMatch"] | null;
-            /** @description For a preset for webhooks: further effects on these deliveries. */
+            /** @description Additional effects on these deliveries, in a preset for webhooks. */
             deliver?: components["schemas"]["Deliver"] | null;
         };
         /** PresetList */
@@ -3491,7 +3491,7 @@ export interface components {
         ProviderEntry: {
             /** @description The country code. */
             country: string;
-            /** @description The provider code, for beneficiaries. */
+            /** @description The provider code that beneficiaries use. */
             provider: string;
             /** @description The name of the provider in the country. */
             name: string;
@@ -3534,7 +3534,7 @@ export interface components {
             rate: string;
             /**
              * Format: date-time
-             * @description The time of the last change of the rate.
+             * @description The time at which the rate last changed.
              */
             updated_at: string;
         };
@@ -3556,7 +3556,7 @@ export interface components {
             onramp: string;
             /** @description The rate for offramps and withdrawals. */
             offramp: string;
-            /** @description The cause of the change; null for the rates before the oldest recorded change. */
+            /** @description The cause of the change, or null for the rates before the oldest recorded change. */
             cause: components["schemas"]["Cause"] | null;
         };
         /**
@@ -3592,7 +3592,7 @@ export interface components {
         };
         /** RawPiece */
         RawPiece: {
-            /** @description `base`, `entry`, or `snapshot` followed by the id of the snapshot. `base` is a saved state, and each `entry` contains later changes. */
+            /** @description The kind of piece: `base`, `entry`, or `snapshot` followed by the id of the snapshot. The `base` is a saved state, and each `entry` contains later changes. */
             part: string;
             /** @description The position of the piece. Entries follow their base in order of position. */
             number: number;
@@ -3603,7 +3603,7 @@ export interface components {
              * @enum {string}
              */
             encoding: "utf-8" | "base64";
-            /** @description The content of the piece. It is a JSON document unless it is damaged. */
+            /** @description The content of the piece. The content is a JSON document unless it is damaged. */
             content: string;
         };
         /** RawWorld */
@@ -3676,7 +3676,7 @@ export interface components {
             } | null;
             /** @description The first 64 KiB of the response body, or null if there was no response. */
             response_body: string | null;
-            /** @description Effects of faults on the attempt. They are not caused by the receiver. */
+            /** @description The effects of faults on the attempt. The receiver did not cause them. */
             faults: ("drop" | "corrupt_signature" | "stale_timestamp" | "alter_body" | "surprise" | "acknowledgement_lost")[];
             /** @description The id of the fault that applied, or null. */
             fault_id: string | null;
@@ -3694,7 +3694,7 @@ export interface components {
              */
             symbol: "KES" | "TZS" | "NGN" | "ZAR" | "ZMW" | "XLM" | "USDC" | "CELO" | "USDT" | "CUSD" | "BTC";
             /**
-             * @description The network; null for fiat.
+             * @description The network, or null for fiat.
              * @enum {string|null}
              */
             network: "STELLAR" | "CELO" | "BITCOIN" | null;
@@ -3727,7 +3727,7 @@ export interface components {
         };
         /** RefusedAction */
         RefusedAction: {
-            /** @description An action for this kind that is not legal in the present state. */
+            /** @description An action for this kind that is not legal in the current state. */
             action: string;
             /** @description Why the action is not legal. */
             reason: string;
@@ -3748,9 +3748,9 @@ export interface components {
          * @description Options of a resend. Without a body, the event is sent to all subscribed endpoints without a fault.
          */
         ResendBody: {
-            /** @description The only endpoint to send the event to. It must be enabled and subscribed. */
+            /** @description The only endpoint to send the event to. The endpoint must be enabled and subscribed to the event. */
             endpoint_id?: string | null;
-            /** @description A fault that applies only to these attempts. Other faults do not apply to them. */
+            /** @description A fault that applies only to the attempts of this resend. No other faults apply to these attempts. */
             deliver?: components["schemas"]["Deliver"] | null;
         };
         /** ResourceList */
@@ -3798,9 +3798,9 @@ export interface components {
             origin: components["schemas"]["ResourceOrigin"];
             /** @description The states that the resource has been in, oldest first. */
             history: components["schemas"]["HistoryStep"][];
-            /** @description The actions that are legal in the present state. */
+            /** @description The actions that are legal in the current state. */
             allowed: string[];
-            /** @description The actions for its kind that are not legal in the present state. */
+            /** @description The actions for its kind that are not legal in the current state. */
             refused: components["schemas"]["RefusedAction"][];
             /** @description The events about the resource, oldest first. */
             events: components["schemas"]["StoryEvent"][];
@@ -3841,7 +3841,7 @@ export interface components {
         };
         /**
          * RevokeKeyAction
-         * @description a key pair stops working at once
+         * @description a key pair is revoked immediately
          */
         RevokeKeyAction: {
             /** @description The public key of the key pair to revoke. */
@@ -3858,7 +3858,7 @@ export interface components {
             name: string;
             /** @description A one-sentence description of the scenario. */
             description: string;
-            /** @description The file name, or the kind of upload. */
+            /** @description The file name, or `uploaded` for an uploaded scenario. */
             source: string;
             /** @description Whether the scenario is active. */
             active: boolean;
@@ -3869,7 +3869,7 @@ export interface components {
         ScenarioList: {
             /** @description The scenarios available in the world. */
             data: components["schemas"]["ScenarioEntry"][];
-            /** @description Problems in the server's directories of scenario files; left out if there are none. The previously loaded version of such a file stays active. */
+            /** @description Problems in the server's directories of scenario files; omitted if there are none. The previously loaded version of such a file stays active. */
             problems?: components["schemas"]["FolderProblem"][];
         };
         /** ScenarioProgress */
@@ -3878,7 +3878,7 @@ export interface components {
             name: string;
             /** @description A one-sentence description of the scenario. */
             description: string;
-            /** @description The file name, or the kind of upload. */
+            /** @description The file name, or `uploaded` for an uploaded scenario. */
             source: string;
             /** @description The text of the file, including comments; omitted for an uploaded scenario. */
             text?: string;
@@ -3910,13 +3910,13 @@ export interface components {
             name: string;
             /** @description A one-sentence description of the scenario. */
             description: string;
-            /** @description The file name, or the kind of upload. */
+            /** @description The file name, or `uploaded` for an uploaded scenario. */
             source: string;
             /** @description Whether the scenario is active. */
             active: boolean;
             /** @description Why the simulator stopped it; null if it did not. */
             stopped: string | null;
-            /** @description Probable mistakes in the scenario; left out if there are none. */
+            /** @description Probable mistakes in the scenario; omitted if there are none. */
             warnings?: components["schemas"]["ScenarioWarning"][];
         };
         /**
@@ -3946,7 +3946,7 @@ export interface components {
             attempt: number | null;
             /**
              * Format: date-time
-             * @description When the attempt was made, or when it is due if all attempts before it fail immediately.
+             * @description The time of the attempt. For a planned attempt, the due time if all earlier attempts fail immediately.
              */
             at: string;
             /** @description The status of the receiver's response; null if there is none yet. */
@@ -3954,7 +3954,7 @@ export interface components {
         };
         /** SearchAnswer */
         SearchAnswer: {
-            /** @description The items found. Exact matches come first, then values that start or end with the query, then other matches. Each group starts with the newest item. */
+            /** @description The items found, sorted by how well they match. Exact matches come first, then values that start or end with the query, then other matches. Within each group, the newest item comes first. */
             data: components["schemas"]["Found"][];
             /** @description The number of items that were searched. */
             looked_at: number;
@@ -4007,7 +4007,7 @@ export interface components {
         SetBalanceAction: {
             /** @description The asset. */
             symbol: string;
-            /** @description The network of the asset, in capitals. */
+            /** @description The network of the asset, in upper case. */
             network: string;
             /** @description The new available amount. Held amounts do not change. */
             amount: string;
@@ -4073,7 +4073,7 @@ export interface components {
              * @enum {string}
              */
             status: "not_started" | "pending" | "action_required" | "approved" | "rejected";
-            /** @description The new tier of the account, which determines the limits. By default, the tier does not change. */
+            /** @description The new tier of the account, which determines its limits. By default, the tier does not change. */
             level?: number | null;
             /** @description The required actions. If the status is `action_required`, the default is an identity document. */
             required_actions?: components["schemas"]["NeededAction"][] | null;
@@ -4131,7 +4131,7 @@ export interface components {
          */
         SetRateAction: {
             /**
-             * @description Pin only the rate for this direction. By default, both directions and the mid rate are pinned.
+             * @description The direction to pin the rate for. By default, both directions and the mid rate are pinned.
              * @enum {string|null}
              */
             type?: "onramp" | "offramp" | null;
@@ -4201,11 +4201,11 @@ export interface components {
             quota_snapshots?: number | null;
             /** @description The maximum number of scenarios uploaded to the world. null means the server's own quota. */
             quota_scenarios?: number | null;
-            /** @description The number of events in the world from which on `emit` is refused. null means the server's own quota. */
+            /** @description The maximum number of events in the world. Once this number is reached, `emit` is refused. null means the server's own quota. */
             quota_events?: number | null;
             /** @description The maximum total size in bytes of snapshots, uploaded scenarios and events. null means the server's own quota. */
             quota_bytes?: number | null;
-            /** @description The alternatives to activate, by assumption id. Assumptions that are not listed have their usual behaviour. */
+            /** @description The alternatives to activate, by assumption id. For other assumptions, the assumed behaviour applies. */
             assumptions?: components["schemas"]["Assumptions"];
         };
         /** ShownResource */
@@ -4224,7 +4224,7 @@ export interface components {
         SnapshotBody: {
             /** @description The name of the snapshot. */
             name?: string | null;
-            /** @description Whether to wait without a limit for a receiver that has not responded to a webhook yet. */
+            /** @description Whether to wait without a time limit for a receiver that has not responded to a webhook yet. */
             wait?: boolean | null;
         };
         /** SnapshotEntry */
@@ -4312,7 +4312,7 @@ export interface components {
         StateItem: {
             /** @description The name of the item. */
             item: string;
-            /** @description Whether the item was exercised. */
+            /** @description Whether traffic exercised the item. */
             covered: boolean;
             /** @description The first evidence, or null if there is none. */
             first: components["schemas"]["FirstEvidence"] | null;
@@ -4349,7 +4349,7 @@ export interface components {
         };
         /**
          * StopEntry
-         * @description An entry for one time that the simulator stopped the scenario.
+         * @description A logbook entry that records that the simulator stopped the scenario.
          */
         StopEntry: {
             /**
@@ -4384,7 +4384,7 @@ export interface components {
             id: string;
             /** @description The event type. */
             type: string;
-            /** @description The `traceparent` of the request, which the webhooks continue; left out without one. */
+            /** @description The `traceparent` of the request, which the webhooks continue; omitted if the request has none. */
             traceparent?: string;
             /**
              * Format: date-time
@@ -4401,10 +4401,10 @@ export interface components {
         StoryTimer: {
             /**
              * Format: date-time
-             * @description When the timer fires; null for a step that waits for a network.
+             * @description When the timer fires; null for a step that waits for an unavailable network.
              */
             due_at: string | null;
-            /** @description The networks that a step waits for; left out if there are none. */
+            /** @description The unavailable networks that a step waits for; omitted if there are none. */
             waiting_for?: string[];
             /** @description The kind of timer. */
             kind: string;
@@ -4438,7 +4438,7 @@ export interface components {
             rate: string;
             /**
              * Format: date-time
-             * @description The time of the last change of the rate.
+             * @description The time at which the rate last changed.
              */
             updated_at: string;
         };
@@ -4455,11 +4455,11 @@ export interface components {
             /** @description The calls to the real sandbox that would answer the question. */
             call: string;
             /**
-             * @description The verdict in the observed file. Absent if there is none.
+             * @description The verdict in the world's file of observations of the real service. Absent if there is none.
              * @enum {string}
              */
             verdict?: "holds" | "differs" | "neither";
-            /** @description The behaviour of the service, if it is neither as assumed nor an alternative. */
+            /** @description The observed behaviour, if it is neither the assumed behaviour nor one of the alternatives. */
             seen?: string;
             /** @description The alternative chosen for this world; null for the default. */
             in_force: string | null;
@@ -4480,7 +4480,7 @@ export interface components {
         Timeline: {
             /** @description The entries, oldest first. */
             data: components["schemas"]["TimelineEntry"][];
-            /** @description The number of earlier entries that `limit` left out or that were dropped from the journals. */
+            /** @description The number of earlier entries that `limit` excluded or that were dropped from the journals. */
             earlier: number;
         };
         /** TimelineEntry */
@@ -4493,7 +4493,7 @@ export interface components {
              */
             at: string;
             /**
-             * @description The sort of entry. Requests and control calls precede their effects.
+             * @description The type of entry. Requests and control calls precede their effects.
              * @enum {string}
              */
             what: "call" | "control" | "move" | "event" | "delivery";
@@ -4504,7 +4504,7 @@ export interface components {
         TimerEntry: {
             /**
              * Format: date-time
-             * @description When the timer fires; null for a scenario step that waits for a network.
+             * @description When the timer fires; null for a scenario step that waits for an unavailable network.
              */
             due_at: string | null;
             /** @description The kind of timer. */
@@ -4513,7 +4513,7 @@ export interface components {
             target: string | null;
             /** @description A description of the timer. */
             text: string;
-            /** @description The networks that a step waits for; left out if there are none. */
+            /** @description The unavailable networks that a step waits for; omitted if there are none. */
             waiting_for?: string[];
         };
         /** TimerList */
@@ -4538,7 +4538,7 @@ export interface components {
         TransitionItem: {
             /** @description The name of the item. */
             item: string;
-            /** @description Whether the item was exercised. */
+            /** @description Whether traffic exercised the item. */
             covered: boolean;
             /** @description The first evidence, or null if there is none. */
             first: components["schemas"]["FirstEvidence"] | null;
@@ -4571,7 +4571,7 @@ export interface components {
              * @description The simulated time that the clock was advanced to; null if it was not advanced.
              */
             advanced_to: string | null;
-            /** @description The scenarios that failed and were stopped during the call; left out if there are none. */
+            /** @description The scenarios that failed and were stopped during the call; omitted if there are none. */
             stopped_scenarios?: components["schemas"]["StoppedScenario"][];
         };
         /** TriggerBody */
@@ -4644,7 +4644,7 @@ export interface components {
          * @description A fault in webhook deliveries. While it is active, it applies to first attempts, retries and resends.
          */
         WebhookFault: {
-            /** @description Which deliveries. */
+            /** @description The deliveries to which the fault applies. All given fields must match. */
             webhook: components["schemas"]["WebhookMatch"];
             /** @description The effect on these deliveries. */
             deliver: components["schemas"]["Deliver"];
@@ -4652,7 +4652,7 @@ export interface components {
             skip?: number | null;
             /** @description The number of attempts to which the fault applies. There is no limit by default. */
             times?: number | null;
-            /** @description The probability that the fault applies to a matching attempt, from 0 to 1. It is drawn from the world's seed. */
+            /** @description The probability that the fault applies to a matching attempt, from 0 to 1. The decision is generated from the world's seed. */
             probability?: number | null;
         };
         /**
@@ -4682,7 +4682,7 @@ export interface components {
             scenarios?: (string | Record<string, never>)[] | null;
             /** @description The initial settings. */
             settings?: components["schemas"]["Settings"] | null;
-            /** @description The observed file that the world is based on. `settings.assumptions` takes precedence. The default is the server's file. */
+            /** @description The observed file (a file of observations that `probe` or `infer` writes) that the world is based on. `settings.assumptions` takes precedence. The default is the server's file. */
             observed?: Record<string, never> | Record<string, never>[] | null;
             /**
              * @description Whether an existing world with this id is deleted first.
@@ -4713,7 +4713,7 @@ export interface components {
             scenarios: string[];
             /** @description The settings. */
             settings: components["schemas"]["AllSettings"];
-            /** @description The observed files that the world is based on. Absent without such a file. */
+            /** @description The observed files (files of observations that `probe` or `infer` writes) that the world is based on. Absent without such a file. */
             observed?: components["schemas"]["ObservedSource"][];
             /**
              * Format: date-time

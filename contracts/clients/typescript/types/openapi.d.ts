@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * Status and figures of the ramp networks
-         * @description Returns the status, latest block, confirmation time and transaction fee of stellar and celo. A degraded network is slower or fails occasionally. While a network is down, do not create quotes or transactions on it.
+         * @description Returns the status, latest block, confirmation time and transaction fee of stellar and celo. A degraded network is slow or fails occasionally. Do not create quotes or transactions on a network that is down.
          */
         get: operations["get_network_stats"];
         put?: never;
@@ -33,7 +33,7 @@ export interface paths {
         };
         /**
          * The indicative rate of a pair
-         * @description Returns the indicative rate of an asset in a fiat currency, for one direction. Only a quote locks a rate. The request fails with invalid_request if a parameter is missing or malformed. It fails with unsupported_pair if the asset is not on the network or the currency is not supported.
+         * @description Returns the indicative rate of an asset in a fiat currency, for one direction. Only a quote locks a rate. The request fails with invalid_request if a parameter is missing or malformed. It fails with unsupported_pair if the asset is not available on the network or the currency is not supported.
          */
         get: operations["get_rate"];
         put?: never;
@@ -63,7 +63,7 @@ export interface paths {
         head?: never;
         /**
          * Change names, phone number or default currency; a new phone number must be verified first
-         * @description Changes the given fields only. A new phone number takes effect once it is verified. Until then, the response contains the old number. E-mail, country, account type and business details cannot be changed through the API.
+         * @description Changes the given fields only. A new phone number takes effect once it has been verified. Until then, responses contain the old number. E-mail, country, account type and business details cannot be changed through the API.
          */
         patch: operations["update_profile"];
         trace?: never;
@@ -77,7 +77,7 @@ export interface paths {
         };
         /**
          * The state of KYC
-         * @description Returns the status of the account's identity check, the account's tier, and the actions that compliance still requires.
+         * @description Returns the status of the account's identity check, the account's tier, and any actions that compliance still requires.
          */
         get: operations["get_kyc"];
         put?: never;
@@ -97,7 +97,7 @@ export interface paths {
         };
         /**
          * The account's limits and their usage
-         * @description Returns the account's limits per transaction, day and month, the used amounts, and the times at which the periods reset. The fiat amounts of ramps, purchases and withdrawals count towards the limits. A higher KYC level has higher limits.
+         * @description Returns the account's limits per transaction, day and month, the amounts used so far, and the times at which the periods reset. The fiat amounts of ramps, purchases and withdrawals count towards the limits. A higher KYC level has higher limits.
          */
         get: operations["get_limits"];
         put?: never;
@@ -119,7 +119,7 @@ export interface paths {
         put?: never;
         /**
          * Exchange a key pair for a Bearer token
-         * @description Exchanges a key pair for a token. The token is valid for `expires_in` seconds in the key pair's environment. Every other request needs a token in the header `Authorization: Bearer <access_token>`. Tokens cannot be refreshed. When a request returns 401, exchange the key pair again. The request fails with invalid_credentials if the key pair is wrong or revoked, and with environment_mismatch if it belongs to the other environment.
+         * @description Exchanges a key pair for a token. The token is valid for `expires_in` seconds in the key pair's environment. Every other request must send the token in the header `Authorization: Bearer <access_token>`. Tokens cannot be refreshed. If a request returns 401, exchange the key pair again. The request fails with invalid_credentials if the key pair is wrong or revoked, and with environment_mismatch if it belongs to the other environment.
          */
         post: operations["create_token"];
         delete?: never;
@@ -143,7 +143,7 @@ export interface paths {
         put?: never;
         /**
          * Save a payout recipient or a wallet address
-         * @description Saves a recipient for later payments. The recipient is a bank account or mobile money number for fiat, or a crypto address. The details go into the field that has the same name as the type. Everything is checked now. The currency and the provider must match the country, and the bank code, account number and phone number must be valid. For a crypto address, the asset and the address must match the network. The event beneficiary.created is sent. You can save the same recipient more than once.
+         * @description Saves a recipient for later payments. The recipient is a bank account or mobile money number for fiat, or a crypto address. The details go into the field with the same name as the type. All values are checked now. The currency and the provider must match the country, and the bank code, account number and phone number must be valid. For a crypto address, the asset and the address must match the network. The event beneficiary.created is sent. You can save the same recipient more than once.
          */
         post: operations["create_beneficiary"];
         delete?: never;
@@ -161,14 +161,14 @@ export interface paths {
         };
         /**
          * One beneficiary
-         * @description Returns one saved beneficiary. For a deleted beneficiary, the request fails with not_found.
+         * @description Returns one saved beneficiary. If the beneficiary was deleted, the request fails with not_found.
          */
         get: operations["get_beneficiary"];
         put?: never;
         post?: never;
         /**
          * Remove a beneficiary; past transactions are unaffected
-         * @description Deletes a beneficiary. You can no longer pay it, but past transactions still refer to it. Future runs of recurring payments to the beneficiary fail. The event beneficiary.deleted is sent.
+         * @description Deletes a beneficiary. It can no longer be paid, but past transactions still refer to it. Future runs of recurring payments to the beneficiary fail. The event beneficiary.deleted is sent.
          */
         delete: operations["delete_beneficiary"];
         options?: never;
@@ -185,7 +185,7 @@ export interface paths {
         };
         /**
          * The currency listing: assets by network with their limits and fees
-         * @description Lists every asset on every network with its status, limits and costs. The limits and costs come from the active fee products. The status depends on the status of the network.
+         * @description Lists every asset on every network with its status, limits and costs. The limits and costs come from the active fee products. The status is `inactive` while the network is down.
          */
         get: operations["list_currencies"];
         put?: never;
@@ -205,7 +205,7 @@ export interface paths {
         };
         /**
          * The fee products, in the order of the table
-         * @description Lists the fee products. A fee product defines the price of an operation for a network, asset, currency and payment method. Inactive products are included only if you request them with `status`. The listed fees are indicative. The fee on a quote or an estimate is exact.
+         * @description Lists the fee products. A fee product sets the price of an operation for a network, asset, currency and payment method. Inactive products are included only if you request them with `status`. The listed fees are indicative. The fee on a quote or an estimate is exact.
          */
         get: operations["list_fees"];
         put?: never;
@@ -225,7 +225,7 @@ export interface paths {
         };
         /**
          * One fee product
-         * @description Returns one fee product. It can be active or inactive.
+         * @description Returns one fee product, whether active or inactive.
          */
         get: operations["get_fee"];
         put?: never;
@@ -247,7 +247,7 @@ export interface paths {
         put?: never;
         /**
          * The exact fee of an amount at this instant
-         * @description Finds the active fee product for an operation and calculates the exact fee for an amount. The processing fee is the percentage plus the flat fee, within the product's minimum and maximum. The network fee is added to it. A quote created now would have the same fee. Nothing is locked or saved. The request fails with unsupported_pair if no active product matches. It fails with amount_too_low or amount_too_high if the amount is outside the product's limits.
+         * @description Finds the active fee product for an operation and calculates the exact fee for an amount. The processing fee is the percentage plus the flat fee, limited by the product's minimum and maximum. The network fee is added to it. A quote created now would have the same fee. Nothing is locked or saved. The request fails with unsupported_pair if no active product matches. It fails with amount_too_low or amount_too_high if the amount is outside the product's limits.
          */
         post: operations["calculate_fee"];
         delete?: never;
@@ -359,7 +359,7 @@ export interface paths {
         head?: never;
         /**
          * Change the label, disable or enable
-         * @description Changes the given fields: the label, or whether deposits are credited. A disabled wallet receives nothing until you enable it again. Deposits that were already detected are still credited. No event is sent.
+         * @description Changes the given fields: the label, or whether the wallet credits deposits. A disabled wallet receives nothing until you enable it again. Deposits that were already detected are still credited. No event is sent.
          */
         patch: operations["update_wallet"];
         trace?: never;
@@ -399,7 +399,7 @@ export interface paths {
         put?: never;
         /**
          * Add a Lightning address or an invoice to a bitcoin wallet
-         * @description Adds a Lightning entry to a bitcoin wallet. The entry is a reusable Lightning address, or an invoice for one payment of an exact amount, which expires. For an address, the event wallet.created is sent. The request fails for wallets on other networks, for a disabled wallet, and if the username is taken.
+         * @description Adds a Lightning entry to a bitcoin wallet. The entry is either a reusable Lightning address, or an invoice that can be paid once, for an exact amount, until it expires. For an address, the event wallet.created is sent. The request fails for wallets on other networks, for a disabled wallet, and if the username is taken.
          */
         post: operations["create_lightning_entry"];
         delete?: never;
@@ -420,7 +420,7 @@ export interface paths {
         post?: never;
         /**
          * Disable a Lightning address or an unpaid invoice
-         * @description Disables a Lightning address or a pending invoice, so that it can no longer be paid. The request fails with invalid_state if an invoice was paid, has expired, or has a payment in flight. It fails with not_found if the entry is already disabled.
+         * @description Disables a Lightning address or a pending invoice, so that it can no longer be paid. The request fails with invalid_state if the invoice has been paid, has expired, or has a payment in flight. It fails with not_found if the entry is already disabled.
          */
         delete: operations["disable_lightning_entry"];
         options?: never;
@@ -439,7 +439,7 @@ export interface paths {
         put?: never;
         /**
          * The exact fee of a send
-         * @description Returns the exact fee for a send and the amount that the recipient would receive. No money is transferred and no rate is locked. The asset, network, destination and asset limits are checked as for a send. The balance is not checked, and the network may be down. A send to another user of the service is free.
+         * @description Returns the exact fee for a send and the amount that the recipient would receive. No money is transferred and no rate is locked. The request checks the asset, network, destination and asset limits, as a send does. It does not check the balance, and it succeeds while the network is down. A send to another user of the service is free.
          */
         post: operations["estimate_send"];
         delete?: never;
@@ -459,7 +459,7 @@ export interface paths {
         put?: never;
         /**
          * Send to an address, over Lightning, or to another user
-         * @description Takes `amount` from the balance and sends it to an address, over Lightning, or to another user of the service. A send to an address or over Lightning is `pending` until the broadcast, then `processing`, then `completed`. The amount is held until the send completes or fails. A completed send cannot be reversed. A send to another user is free, does not need the network, and completes immediately. For an invoice, `amount` must be the invoice's amount, and the fee is added on top. The request fails if the balance is too low, if the amount is outside the asset's limits, if the destination is not valid on the network, or if the network is down. It also fails if an invoice or Lightning address of this service belongs to a disabled wallet.
+         * @description Takes `amount` from the balance and sends it to an address, over Lightning, or to another user of the service. A send to an address or over Lightning is first `pending`, then `processing` once it has been broadcast, then `completed`. The amount is held until the send completes or fails. A completed send cannot be reversed. A send to another user is free, does not need the network, and completes immediately. For an invoice, `amount` must be the invoice's amount, and the fee is added on top. The request fails if the balance is too low, if the amount is outside the asset's limits, if the destination is not valid on the network, or if the network is down. It also fails if an invoice or Lightning address of this service belongs to a disabled wallet.
          */
         post: operations["send"];
         delete?: never;
@@ -519,7 +519,7 @@ export interface paths {
         put?: never;
         /**
          * Lock the rate and fees of a purchase for 30 minutes
-         * @description Locks the rate and the fee of a purchase for 30 minutes. A purchase turns fiat into crypto in the balance. The amount is the fiat to pay or the crypto to receive, depending on `amount_currency`. The request fails if the currency does not support the payment method, if the amount is outside the limits of the fee product or of the account, or if the network is down.
+         * @description Locks the rate and the fee of a purchase for 30 minutes. A purchase turns fiat into crypto in the balance. The amount is either the fiat to pay or the crypto to receive, depending on `amount_currency`. The request fails if the currency does not support the payment method, if the amount is outside the limits of the fee product or the account, or if the network is down.
          */
         post: operations["quote_buy"];
         delete?: never;
@@ -539,7 +539,7 @@ export interface paths {
         put?: never;
         /**
          * Buy: fiat into the balance
-         * @description Executes an active buy quote and returns payment instructions. With mobile money, the payer receives a prompt on the phone. With a bank transfer, the payer sends the fiat to the account in `payment_instructions` and states the reference given there. The purchase stays `pending` until the payment arrives. Then the balance is credited. The purchase counts towards the account limits.
+         * @description Executes an active buy quote and returns payment instructions. For mobile money, the payer receives a prompt on the phone. For a bank transfer, the payer sends the fiat to the account in `payment_instructions` and includes the reference given there. The purchase stays `pending` until the payment arrives. Then the balance is credited. The purchase counts towards the account limits.
          */
         post: operations["buy"];
         delete?: never;
@@ -559,7 +559,7 @@ export interface paths {
         put?: never;
         /**
          * Lock the rate and fees of a payout for 30 minutes
-         * @description Locks the rate and the fee of a payout for 30 minutes. A payout turns a stablecoin of the balance into fiat for a saved beneficiary. The amount is the debit or the payout, depending on `amount_currency`. The request fails if the beneficiary has another currency, if the amount is outside the limits of the fee product or of the account, or if the network is down. The balance is checked when you execute the quote.
+         * @description Locks the rate and the fee of a payout for 30 minutes. A payout turns a stablecoin of the balance into fiat for a saved beneficiary. The amount is either the debit or the payout, depending on `amount_currency`. The request fails if the beneficiary has a different currency, if the amount is outside the limits of the fee product or the account, or if the network is down. The balance is not checked until you execute the quote.
          */
         post: operations["quote_withdraw"];
         delete?: never;
@@ -579,7 +579,7 @@ export interface paths {
         put?: never;
         /**
          * Withdraw: balance to a beneficiary's fiat
-         * @description Executes an active withdraw quote. `source_amount` is held and the payout starts. The response only confirms that the payout was accepted. The event transaction.completed confirms that the beneficiary has received the fiat. If the payout fails, the amount stays held until it is refunded. The payout counts towards the limits in GET /profile/limits. The beneficiary does not see the reference. The request fails if the balance is too low or if a limit is exceeded.
+         * @description Executes an active withdraw quote. `source_amount` is held and the payout starts. The response only confirms that the payout was accepted. The event transaction.completed confirms that the beneficiary has received the fiat. If the payout fails, the amount stays held until it is refunded. The payout counts towards the limits in GET /profile/limits. The beneficiary does not see the reference. The request fails if the balance is too low or a limit is exceeded.
          */
         post: operations["withdraw"];
         delete?: never;
@@ -623,7 +623,7 @@ export interface paths {
         put?: never;
         /**
          * Draft a recurring withdrawal or send
-         * @description Creates the draft of a recurring payment. The payment is a withdrawal to a saved beneficiary, or a send to a destination. The asset, network, recipient and amount are checked now. The limits and the balance are checked only when a run is due. A draft transfers no money. Set its schedule, read its review, then activate it.
+         * @description Creates the draft of a recurring payment. The payment is either a withdrawal to a saved beneficiary or a send to a destination. The asset, network, recipient and amount are checked now. The limits and the balance are checked only when a run is due. A draft does not transfer any money. Set its schedule, read its review, and then activate it.
          */
         post: operations["create_recurring_payment"];
         delete?: never;
@@ -641,14 +641,14 @@ export interface paths {
         };
         /**
          * One recurring payment
-         * @description Returns one recurring payment with its schedule and counters. For a deleted recurring payment, the request fails with not_found.
+         * @description Returns one recurring payment with its schedule and counters. If the recurring payment was deleted, the request fails with not_found.
          */
         get: operations["get_recurring_payment"];
         put?: never;
         post?: never;
         /**
          * End a recurring payment; past payments are unaffected
-         * @description Ends a recurring payment permanently. The payment can have any status. There are no further runs, and past payments are unaffected. The event recurring_payment.deleted is sent.
+         * @description Ends a recurring payment permanently, whatever its status. There are no further runs, and past payments are unaffected. The event recurring_payment.deleted is sent.
          */
         delete: operations["delete_recurring_payment"];
         options?: never;
@@ -666,7 +666,7 @@ export interface paths {
         get?: never;
         /**
          * Set the schedule of a draft or paused recurring payment
-         * @description Sets or replaces the schedule of a draft or paused recurring payment. The status does not change. In any other status, the request fails with invalid_state. Dates and time are local to `timezone`. After you change the schedule of a draft, read its review again before you activate it.
+         * @description Sets or replaces the schedule of a draft or paused recurring payment. The status does not change. In any other status, the request fails with invalid_state. Dates and times are local to `timezone`. If you change the schedule of a draft, read its review again before you activate it.
          */
         put: operations["set_recurring_schedule"];
         post?: never;
@@ -727,7 +727,7 @@ export interface paths {
         put?: never;
         /**
          * Pause the runs
-         * @description Pauses an active recurring payment until you restart it. No further run is scheduled, but a payment in progress finishes. The event recurring_payment.paused is sent. A recurring payment is also paused after three failed runs in a row. If the recurring payment is not active, the request fails with invalid_state.
+         * @description Pauses an active recurring payment until you restart it. No further run is scheduled, but a payment in progress is completed. The event recurring_payment.paused is sent. A recurring payment is also paused after three failed runs in a row. If the recurring payment is not active, the request fails with invalid_state.
          */
         post: operations["pause_recurring_payment"];
         delete?: never;
@@ -747,7 +747,7 @@ export interface paths {
         put?: never;
         /**
          * Continue after a pause; missed runs are skipped
-         * @description Continues a paused recurring payment on the next date of the schedule, or with a new start at `start_date`. Missed runs are skipped. They are not paid later and do not count. The event recurring_payment.restarted is sent. If the payment is not paused or no date is left, the request fails with invalid_state. As for activation, it also fails if no run could succeed.
+         * @description Continues a paused recurring payment on the next date of its schedule, or with a new start at `start_date`. Missed runs are skipped. They are not made up for, and they do not count. The event recurring_payment.restarted is sent. The request fails with invalid_state if the payment is not paused or no date is left. As with activation, it also fails if no run could succeed.
          */
         post: operations["restart_recurring_payment"];
         delete?: never;
@@ -765,7 +765,7 @@ export interface paths {
         };
         /**
          * The transactions that its runs created
-         * @description Lists the transactions created by the runs of one recurring payment, newest first. If a run failed before it created a transaction, the run is not included.
+         * @description Lists the transactions created by the runs of one recurring payment, newest first. Runs that failed before they created a transaction are not included.
          */
         get: operations["list_recurring_transactions"];
         put?: never;
@@ -785,7 +785,7 @@ export interface paths {
         };
         /**
          * Orders of every kind
-         * @description Lists the account's orders, newest first. There is one order for each ramp, wallet operation and deposit. The list does not include the legs. To get the legs, request a single order.
+         * @description Lists the account's orders, newest first. There is one order for each ramp, wallet operation and deposit. The items do not include the legs. To get the legs, request a single order.
          */
         get: operations["list_orders"];
         put?: never;
@@ -805,7 +805,7 @@ export interface paths {
         };
         /**
          * One order with its legs, by order number or transaction id
-         * @description Returns one order with all fields and its legs: the debit of the payment and the credit of the delivery, with on-chain details. The path can also contain the id of the order's transaction. Amounts and fees are JSON numbers here.
+         * @description Returns one order with all fields and its legs: the debit of the payment and the credit of the delivery, with on-chain details. In the path, you can use the id of the order's transaction instead of the order number. Amounts and fees are JSON numbers here.
          */
         get: operations["get_order"];
         put?: never;
@@ -825,7 +825,7 @@ export interface paths {
         };
         /**
          * Transactions of every kind
-         * @description Lists the account's transactions of all types, newest first. They include ramps and operations on the balance. Each transaction has the same fields as in the response of the operation that created it. `type` identifies the set of fields.
+         * @description Lists the account's transactions of all types, newest first. They include ramps and operations on the balance. Each transaction has the same fields as in the response to the request that created it. `type` tells you which fields to expect.
          */
         get: operations["list_transactions"];
         put?: never;
@@ -845,7 +845,7 @@ export interface paths {
         };
         /**
          * One transaction
-         * @description Returns one transaction of any type with its current status. `type` identifies the set of fields. Events can arrive late or out of order. To get the latest status, request the transaction.
+         * @description Returns one transaction of any type with its current status. `type` tells you which fields to expect. Events can arrive late or out of order. To get the latest status, request the transaction.
          */
         get: operations["get_transaction"];
         put?: never;
@@ -871,7 +871,7 @@ export interface paths {
         put?: never;
         /**
          * Register an endpoint; it must answer a signed test request with exactly 200
-         * @description Registers a URL for events. The URL is tested first. The service sends a signed webhook.test event, and stores the endpoint only if the URL responds with status 200 within 10 seconds. Any other response, such as a redirect, 201 or 204, a timeout or a refused connection is rejected with invalid_webhook_url. A URL that is not a public HTTPS URL is rejected, too. The response does not contain the signing key. The dashboard shows it.
+         * @description Registers a URL for events. The URL is tested first. The service sends a signed webhook.test event, and stores the endpoint only if the URL responds with status 200 within 10 seconds. Any other response, such as a redirect, 201 or 204, a timeout or a refused connection is rejected with invalid_webhook_url. A URL that is not a public HTTPS URL is rejected, too. The response does not contain the signing key. The dashboard shows the key.
          */
         post: operations["create_webhook"];
         delete?: never;
@@ -903,7 +903,7 @@ export interface paths {
         head?: never;
         /**
          * Change an endpoint, disable it, or enable it again
-         * @description Changes the fields that are sent. A new URL is tested as at registration. A disabled endpoint receives nothing, not even planned retries. After it is enabled again, it receives later events only.
+         * @description Changes the fields that the request contains. A new URL is tested in the same way as at registration. A disabled endpoint receives nothing, not even planned retries. After it is enabled again, it receives later events only.
          */
         patch: operations["update_webhook"];
         trace?: never;
@@ -937,7 +937,7 @@ export interface paths {
         };
         /**
          * Recent delivery attempts with status codes
-         * @description Lists the delivery attempts of one endpoint, newest first, with the receiver's response and the time of the next attempt.
+         * @description Lists the delivery attempts of one endpoint, newest first. Each attempt contains the receiver's response and the time of the next attempt.
          */
         get: operations["list_webhook_deliveries"];
         put?: never;
@@ -1380,8 +1380,8 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * POST /webhooks/{id}/test asks for it
-         * @description Sent when POST /webhooks/{id}/test asks for it. It shows that the receiver verifies signatures correctly. Nothing has happened. Answer 2xx within 10 seconds; anything else is tried again.
+         * A call of POST /webhooks/{id}/test requested it
+         * @description Sent when a call of POST /webhooks/{id}/test requested it. It shows that the receiver verifies signatures correctly. Nothing has happened. Answer 2xx within 10 seconds; anything else is tried again.
          */
         post: operations["receive_webhook_test"];
         delete?: never;
@@ -1572,7 +1572,7 @@ export interface components {
          * @description The result of activating a recurring payment.
          */
         Activation: {
-            /** @description The recurring payment. */
+            /** @description The id of the recurring payment. */
             id: string;
             /** @description Always `active`. */
             status: string;
@@ -1605,7 +1605,7 @@ export interface components {
             type: "address";
             /** @description The recipient's address on the network. Its checksum is verified. */
             address: string;
-            /** @description The memo for a stellar payment. Exchanges and custodial wallets need it to identify their customer. */
+            /** @description The memo for a payment on stellar. Exchanges and custodial wallets use it to identify their customer. */
             memo?: string | null;
         };
         /**
@@ -1615,7 +1615,7 @@ export interface components {
         AppFee: {
             /** @description The total fee, in `currency`: `app_fee` plus `network_fee`. */
             total: string;
-            /** @description The currency of all three amounts. It is the fiat currency for a buy, otherwise the source asset. */
+            /** @description The currency of all three amounts. It is the fiat currency for a buy, and the source asset for other operations. */
             currency: string;
             /** @description The platform's fee. */
             app_fee: string;
@@ -1631,7 +1631,7 @@ export interface components {
         AssetBalance: {
             /** @description The asset. */
             symbol: string;
-            /** @description The network of the asset, in capitals. An asset on two networks has two balances. */
+            /** @description The network of the asset, in upper case. An asset on two networks has two balances. */
             network: string;
             /** @description The total balance, in `symbol`: `available` plus `held`. */
             balance: string;
@@ -1639,7 +1639,7 @@ export interface components {
             available: string;
             /** @description The amount held for sends, swaps and payouts in progress, in `symbol`. */
             held: string;
-            /** @description The deposit address, from the account's oldest active wallet on the network. Null if there is no such wallet. */
+            /** @description The deposit address, taken from the account's oldest active wallet on the network. Null if there is no such wallet. */
             address: string | null;
             /** @description On stellar, the memo that every deposit to `address` needs. Null on other networks, and if there is no wallet. */
             memo: string | null;
@@ -1647,7 +1647,7 @@ export interface components {
             default: boolean;
             /**
              * Format: date-time
-             * @description The time of the last change of `available` or `held`.
+             * @description The time at which `available` or `held` last changed.
              */
             updated_at: string;
         } & {
@@ -1679,7 +1679,7 @@ export interface components {
         };
         /**
          * BankAccount
-         * @description A bank account for fiat payouts.
+         * @description A bank account that receives fiat payouts.
          */
         BankAccount: {
             /**
@@ -1688,14 +1688,14 @@ export interface components {
              * @example 03
              */
             bank_code: string;
-            /** @description The account number, in the format of `country`. */
+            /** @description The account number, in the format used in `country`. */
             account_number: string;
             /** @description The account holder's name, as registered with the bank. */
             account_name: string;
         };
         /**
          * BankAccountBeneficiary
-         * @description A bank account for fiat payouts.
+         * @description A bank account that receives fiat payouts.
          */
         BankAccountBeneficiary: {
             /** @description The id of the beneficiary. Use it as `beneficiary_id` for offramps, withdrawals and recurring payments. */
@@ -1712,7 +1712,7 @@ export interface components {
              * @description The creation time.
              */
             created_at: string;
-            /** @description The country of the account or number (ISO 3166-1 alpha-2). */
+            /** @description The country of the account or phone number (ISO 3166-1 alpha-2). */
             country: string;
             /** @description The payout currency. */
             fiat_currency: string;
@@ -1723,7 +1723,7 @@ export interface components {
         };
         /**
          * BankAccountDetails
-         * @description A bank account for fiat payouts.
+         * @description A bank account that receives fiat payouts.
          */
         BankAccountDetails: {
             /** @description The code of the bank in the beneficiary's country. */
@@ -1825,13 +1825,13 @@ export interface components {
          * @description A deposit wallet on bitcoin, with its own address and its Lightning addresses.
          */
         BitcoinWallet: {
-            /** @description The id of the wallet, for all paths below /wallets. */
+            /** @description The id of the wallet, as used in all paths under /wallets. */
             id: string;
             /** @description The status. Only an `active` wallet credits deposits. */
             status: string;
             /** @description Your label, or null if none was given. */
             label: string | null;
-            /** @description Your own reference, or null if none was given. Deposits and events of the wallet contain it. */
+            /** @description Your own reference, or null if none was given. Deposits to the wallet and events about it contain this reference. */
             reference: string | null;
             /**
              * Format: date-time
@@ -1843,9 +1843,9 @@ export interface components {
              * @enum {string}
              */
             network: "bitcoin";
-            /** @description The assets that are credited when they are deposited to this wallet. */
+            /** @description The assets that can be deposited to this wallet. */
             assets: string[];
-            /** @description The on-chain deposit address (native SegWit) of this wallet only. */
+            /** @description The on-chain deposit address (native SegWit), which belongs to this wallet only. */
             address: string;
             /** @description The wallet's Lightning addresses, oldest first, including disabled addresses. Invoices are listed separately. */
             lightning_addresses: components["schemas"]["LightningAddress"][];
@@ -1859,7 +1859,7 @@ export interface components {
          * @description Instructions for paying for a purchase by bank transfer.
          */
         BuyBankTransferInstructions: {
-            /** @description The reference that the payer must state with the payment, so that the payment can be matched to the purchase. */
+            /** @description The reference that the payer must include with the payment. It links the payment to the purchase. */
             reference: string;
             /**
              * @description Always `bank_transfer`. (enum property replaced by openapi-typescript)
@@ -1878,7 +1878,7 @@ export interface components {
          * @description Instructions for paying for a purchase by mobile money.
          */
         BuyMobileMoneyInstructions: {
-            /** @description The reference that the payer must state with the payment, so that the payment can be matched to the purchase. */
+            /** @description The reference that the payer must include with the payment. It links the payment to the purchase. */
             reference: string;
             /**
              * @description Always `mobile_money`. (enum property replaced by openapi-typescript)
@@ -1904,7 +1904,7 @@ export interface components {
             id: string;
             /** @description The asset that is bought. */
             symbol: string;
-            /** @description The network of the asset, in capitals. */
+            /** @description The network of the asset, in upper case. */
             network: string;
             /** @description The currency of the payment. */
             fiat_currency: string;
@@ -1938,7 +1938,7 @@ export interface components {
         BuyRequest: {
             /** @description The quote to execute. It must be active. */
             quote_id: string;
-            /** @description Your own reference. The transaction contains it, and you can search lists for it. */
+            /** @description Your own reference. It is stored with the transaction, and searches in lists find it. */
             reference?: string | null;
             /** @description The payer. Required for mobile money. */
             payer?: components["schemas"]["BuyRequestPayer"] | null;
@@ -1954,7 +1954,7 @@ export interface components {
             account_name?: string;
             /** @description The payer's account number. */
             account_number?: string | null;
-            /** @description The code of the payer's bank in its country. */
+            /** @description The code of the payer's bank. */
             bank_code?: string | null;
         };
         /**
@@ -1991,7 +1991,7 @@ export interface components {
             updated_at: string;
             /** @description The asset that is bought. */
             symbol: string;
-            /** @description The network of the asset, in capitals. */
+            /** @description The network of the asset, in upper case. */
             network: string;
             /** @description The amount bought, in `symbol`. It is credited in full, because the fee is paid in fiat. */
             amount: string;
@@ -2010,14 +2010,14 @@ export interface components {
          */
         CalculateFeeRequest: {
             /**
-             * @description The operation to price.
+             * @description The operation to calculate a fee for.
              * @enum {string}
              */
             product: "onramp" | "offramp" | "buy" | "withdraw" | "swap" | "send" | "internal_transfer" | "deposit";
             /** @description The amount before fees, in `currency`. */
             amount: string;
             /**
-             * @description The currency of `amount`. It is the fiat currency for `onramp` and `buy`, otherwise the asset.
+             * @description The currency of `amount`. It is the fiat currency for `onramp` and `buy`, and the asset for all other products.
              * @enum {string}
              */
             currency: "KES" | "TZS" | "NGN" | "ZAR" | "ZMW" | "XLM" | "USDC" | "CELO" | "USDT" | "CUSD" | "BTC";
@@ -2052,7 +2052,7 @@ export interface components {
          * @description The deposit of an offramp on celo. Send exactly this amount before the deadline.
          */
         CeloRampDeposit: {
-            /** @description The exact amount to send, in `asset`. It is the quote's `source_amount`. */
+            /** @description The exact amount to send, in `asset`. It equals the quote's `source_amount`. */
             amount: string;
             /**
              * Format: date-time
@@ -2064,7 +2064,7 @@ export interface components {
              * @enum {string}
              */
             network: "celo";
-            /** @description The asset to send. A deposit of another asset is not matched. */
+            /** @description The asset to send. A deposit of any other asset is not matched to this offramp. */
             asset: string;
             /** @description The service's address to which to send the deposit. */
             address: string;
@@ -2076,13 +2076,13 @@ export interface components {
          * @description A deposit wallet on celo, with its own address.
          */
         CeloWallet: {
-            /** @description The id of the wallet, for all paths below /wallets. */
+            /** @description The id of the wallet, as used in all paths under /wallets. */
             id: string;
             /** @description The status. Only an `active` wallet credits deposits. */
             status: string;
             /** @description Your label, or null if none was given. */
             label: string | null;
-            /** @description Your own reference, or null if none was given. Deposits and events of the wallet contain it. */
+            /** @description Your own reference, or null if none was given. Deposits to the wallet and events about it contain this reference. */
             reference: string | null;
             /**
              * Format: date-time
@@ -2094,9 +2094,9 @@ export interface components {
              * @enum {string}
              */
             network: "celo";
-            /** @description The assets that are credited when they are deposited to this wallet. */
+            /** @description The assets that can be deposited to this wallet. */
             assets: string[];
-            /** @description The deposit address of this wallet only. */
+            /** @description The deposit address, which belongs to this wallet only. */
             address: string;
         } & {
             [key: string]: unknown;
@@ -2112,11 +2112,11 @@ export interface components {
             memo?: string | null;
             /** @description The payer, identified by phone number. */
             payer?: components["schemas"]["ConfirmQuoteRequestPayer"];
-            /** @description Your own reference. The transaction contains it, and you can search lists for it. */
+            /** @description Your own reference. It is stored with the transaction, and searches in lists find it. */
             reference?: string | null;
             /** @description The payout recipient. It must be a saved beneficiary whose currency and payment method match the quote. */
             beneficiary_id?: string;
-            /** @description The address, on the quote's network, to which the deposit is returned if the payout fails. */
+            /** @description The address on the quote's network to which the deposit is returned if the payout fails. */
             refund_address?: string;
         };
         /**
@@ -2130,16 +2130,16 @@ export interface components {
             account_name?: string | null;
             /** @description The payer's account number, in the format of the fiat currency's country. */
             account_number?: string | null;
-            /** @description The code of the payer's bank in its country. */
+            /** @description The code of the payer's bank. */
             bank_code?: string | null;
         };
         /**
          * CreateBankAccountBeneficiary
-         * @description A bank account to save.
+         * @description The request to save a bank account.
          */
         CreateBankAccountBeneficiary: {
             /**
-             * @description The type of beneficiary. The field with the details has the same name. (enum property replaced by openapi-typescript)
+             * @description The type of beneficiary. The details go into the field with the same name. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "bank_account";
@@ -2154,7 +2154,7 @@ export interface components {
             fiat_currency: "KES" | "TZS" | "NGN" | "ZAR" | "ZMW";
             /** @description The account. */
             bank_account: components["schemas"]["BankAccount"];
-            /** @description The number and its provider. Required if the type is `phone_number`. */
+            /** @description The phone number and its provider. Required if the type is `phone_number`. */
             phone_number?: unknown;
             /** @description The address. Required if the type is `wallet_address`. */
             wallet_address?: unknown;
@@ -2179,7 +2179,7 @@ export interface components {
             /** @description The description for the payer. */
             description?: string | null;
             /**
-             * @description The validity of the invoice, in seconds.
+             * @description The time in seconds until the invoice expires.
              * @default 1800
              */
             expires_in?: number | null;
@@ -2194,7 +2194,7 @@ export interface components {
              * @enum {string}
              */
             type: "lightning_address";
-            /** @description The part of the address before the @. By default, the service generates an unused name. */
+            /** @description The part of the address before the @. By default, an unused name is generated. */
             username?: string | null;
         };
         /**
@@ -2204,17 +2204,17 @@ export interface components {
         CreateLightningEntryRequest: components["schemas"]["CreateLightningAddress"] | components["schemas"]["CreateInvoice"];
         /**
          * CreatePhoneNumberBeneficiary
-         * @description A mobile money number to save.
+         * @description The request to save a mobile money number.
          */
         CreatePhoneNumberBeneficiary: {
             /**
-             * @description The type of beneficiary. The field with the details has the same name. (enum property replaced by openapi-typescript)
+             * @description The type of beneficiary. The details go into the field with the same name. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "phone_number";
             /** @description The full name of the recipient, or a label for a wallet. */
             name: string;
-            /** @description The country of the number (ISO 3166-1 alpha-2). */
+            /** @description The country of the phone number (ISO 3166-1 alpha-2). */
             country: string;
             /**
              * @description The payout currency, which is the currency of `country`.
@@ -2223,7 +2223,7 @@ export interface components {
             fiat_currency: "KES" | "TZS" | "NGN" | "ZAR" | "ZMW";
             /** @description The account. Required if the type is `bank_account`. */
             bank_account?: unknown;
-            /** @description The number and its provider. */
+            /** @description The phone number and its provider. */
             phone_number: components["schemas"]["PhoneNumber"];
             /** @description The address. Required if the type is `wallet_address`. */
             wallet_address?: unknown;
@@ -2261,7 +2261,7 @@ export interface components {
              */
             amount_currency: "XLM" | "USDC" | "CELO" | "USDT" | "CUSD" | "KES" | "TZS" | "NGN" | "ZAR" | "ZMW";
             /**
-             * @description The payment method for the fiat. Not every currency supports mobile money.
+             * @description The payment method for the fiat. Some currencies do not support mobile money.
              * @enum {string}
              */
             method: "mobile_money" | "bank_transfer";
@@ -2283,20 +2283,20 @@ export interface components {
             type: "send";
             /** @description A name for the recurring payment. */
             name: string;
-            /** @description The balance from which all runs are paid. */
+            /** @description The balance that pays for all runs. */
             source: components["schemas"]["Source"];
             /** @description The amount of each run, in `amount_currency`. */
             amount: string;
             /**
-             * @description The currency of `amount`. It is the source's symbol, or for a withdrawal it can be the beneficiary's fiat currency. In fiat, each run sells as much of the source as needed.
+             * @description The currency of `amount`. This is the symbol of the source. For a withdrawal, it can also be the fiat currency of the beneficiary. In that case, each run sells as much of the source as needed.
              * @enum {string}
              */
             amount_currency: "KES" | "TZS" | "NGN" | "ZAR" | "ZMW" | "XLM" | "USDC" | "CELO" | "USDT" | "CUSD" | "BTC";
             /** @description A note about each payment. */
             description?: string | null;
-            /** @description Your own reference. Each run's transaction has the reference followed by `-` and the number of the run. */
+            /** @description Your own reference. The transaction of each run has this reference followed by `-` and the number of the run. */
             reference?: string | null;
-            /** @description The recipient. It is an address, another user, or a Lightning address or invoice. */
+            /** @description The recipient: an address, another user, a Lightning address or an invoice. */
             recipient: components["schemas"]["CreateRecurringSendRecipient"];
         };
         /**
@@ -2304,7 +2304,7 @@ export interface components {
          * @description All fields that it may have; which of them are needed depends on what the request is about.
          */
         CreateRecurringSendRecipient: {
-            /** @description The destination, in the format of POST /wallet/send. */
+            /** @description The destination, in the same format as in POST /wallet/send. */
             destination: components["schemas"]["SendDestination"];
         };
         /**
@@ -2319,18 +2319,18 @@ export interface components {
             type: "withdraw";
             /** @description A name for the recurring payment. */
             name: string;
-            /** @description The balance from which all runs are paid. */
+            /** @description The balance that pays for all runs. */
             source: components["schemas"]["Source"];
             /** @description The amount of each run, in `amount_currency`. */
             amount: string;
             /**
-             * @description The currency of `amount`. It is the source's symbol, or for a withdrawal it can be the beneficiary's fiat currency. In fiat, each run sells as much of the source as needed.
+             * @description The currency of `amount`. This is the symbol of the source. For a withdrawal, it can also be the fiat currency of the beneficiary. In that case, each run sells as much of the source as needed.
              * @enum {string}
              */
             amount_currency: "KES" | "TZS" | "NGN" | "ZAR" | "ZMW" | "XLM" | "USDC" | "CELO" | "USDT" | "CUSD" | "BTC";
             /** @description A note about each payment. */
             description?: string | null;
-            /** @description Your own reference. Each run's transaction has the reference followed by `-` and the number of the run. */
+            /** @description Your own reference. The transaction of each run has this reference followed by `-` and the number of the run. */
             reference?: string | null;
             /** @description The recipient, which is a saved beneficiary. */
             recipient: components["schemas"]["BeneficiaryRecipient"];
@@ -2342,22 +2342,22 @@ export interface components {
         CreateTokenRequest: {
             /** @description The public key. It starts with `pk_test_` (sandbox) or `pk_live_` (production). */
             public_key: string;
-            /** @description The secret key of the same pair. It starts with `sk_test_` or `sk_live_`. No other request accepts it. */
+            /** @description The secret key of the same pair. It starts with `sk_test_` or `sk_live_`. Only this request accepts it. */
             secret_key: string;
         };
         /**
          * CreateWalletAddressBeneficiary
-         * @description A crypto address to save.
+         * @description The request to save a crypto address.
          */
         CreateWalletAddressBeneficiary: {
             /**
-             * @description The type of beneficiary. The field with the details has the same name. (enum property replaced by openapi-typescript)
+             * @description The type of beneficiary. The details go into the field with the same name. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "wallet_address";
             /** @description The full name of the recipient, or a label for a wallet. */
             name: string;
-            /** @description The country of the account or number (ISO 3166-1 alpha-2). Not used for wallets. */
+            /** @description The country of the account or phone number (ISO 3166-1 alpha-2). Not used for wallets. */
             country?: unknown;
             /**
              * @description The payout currency. It must be the currency of `country`. Not used for wallets.
@@ -2366,7 +2366,7 @@ export interface components {
             fiat_currency?: "KES" | "TZS" | "NGN" | "ZAR" | "ZMW";
             /** @description The account. Required if the type is `bank_account`. */
             bank_account?: unknown;
-            /** @description The number and its provider. Required if the type is `phone_number`. */
+            /** @description The phone number and its provider. Required if the type is `phone_number`. */
             phone_number?: unknown;
             /** @description The address. */
             wallet_address: components["schemas"]["WalletAddress"];
@@ -2383,17 +2383,17 @@ export interface components {
             network: "stellar" | "celo" | "bitcoin";
             /** @description A label for the wallet. */
             label?: string | null;
-            /** @description Your own reference. It is returned with every deposit to the wallet and in every event about the wallet. */
+            /** @description Your own reference. Every deposit to the wallet and every event about the wallet contains it. */
             reference?: string | null;
             /**
-             * @description Set this field to create a Lightning address together with the wallet. Only available on bitcoin.
+             * @description True to create a Lightning address together with the wallet. Only available on bitcoin.
              * @default false
              */
             lightning?: boolean | null;
         };
         /**
          * CreateWebhookRequest
-         * @description `url` can be any string here. A URL that cannot be used is refused with 422 invalid_webhook_url (decision W3).
+         * @description The body of a registration. `url` can be any string here. A URL that cannot be used is refused with 422 invalid_webhook_url (decision W3).
          */
         CreateWebhookRequest: {
             /** @description The URL to which events are sent. It must be a public HTTPS URL and respond to the test request with status 200. */
@@ -2475,12 +2475,12 @@ export interface components {
              * @enum {string|null}
              */
             day_of_week?: "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday" | null;
-            /** @description The day of the month for the runs. In a shorter month, the run is on the last day. Required if the frequency is monthly. */
+            /** @description The day of the month for the runs. In months without this day, the run is on the last day. Required if the frequency is monthly. */
             day_of_month?: number | null;
-            /** @description The first possible day of a run, in `timezone`. It must be today or later. */
+            /** @description The first day on which a run can take place, in `timezone`. It must be today or later. */
             start_date: string;
             /**
-             * @description The local time of the runs in `timezone`, as HH:MM in 24-hour format.
+             * @description The local time of the runs in `timezone`, as HH:MM (24-hour clock).
              * @default 09:00
              */
             time?: string;
@@ -2613,7 +2613,7 @@ export interface components {
          * @description A deposit to one of the account's wallets, which is credited to the balance.
          */
         DepositTransaction: {
-            /** @description The id of the transaction. Read it again with `GET /transactions/{id}`. */
+            /** @description The id of the transaction. To get its current state, use `GET /transactions/{id}`. */
             id: string;
             /**
              * @description The type of transaction. (enum property replaced by openapi-typescript)
@@ -2622,7 +2622,7 @@ export interface components {
             type: "deposit";
             /** @description Always `completed`, because the transaction is created when the deposit is credited. */
             status: string;
-            /** @description The public number of its order, for `GET /orders/{order_id}`. */
+            /** @description The public number of the transaction's order, as used in `GET /orders/{order_id}`. */
             order_id: string;
             /** @description The asset that was received. */
             symbol: string;
@@ -2634,11 +2634,11 @@ export interface components {
             fee: components["schemas"]["AppFee"];
             /** @description The amount credited to the balance after fees, in the asset. */
             net_amount: string;
-            /** @description The reference of the receiving wallet, or null if it has none. */
+            /** @description The reference of the wallet that received the deposit, or null if it has none. */
             reference: string | null;
-            /** @description The hash of the deposit's on-chain transaction. Null over Lightning or from another user. */
+            /** @description The hash of the deposit's on-chain transaction. Null for a Lightning payment or a transfer from another user. */
             tx_hash: string | null;
-            /** @description The id of the deposit in `GET /wallets/{id}/deposits`. Null for a transfer from another user of the service. */
+            /** @description The id of the deposit in `GET /wallets/{id}/deposits`. Null for a transfer from another user. */
             deposit_id: string | null;
             /**
              * Format: date-time
@@ -2660,7 +2660,7 @@ export interface components {
         Destination: components["schemas"]["DestinationAddress"] | components["schemas"]["DestinationUser"] | components["schemas"]["DestinationLightning"];
         /**
          * DestinationAddress
-         * @description An on-chain address, in the form in which it was given.
+         * @description An on-chain address, as given in the request.
          */
         DestinationAddress: {
             /**
@@ -2670,14 +2670,14 @@ export interface components {
             type: "address";
             /** @description The recipient's address. */
             address: string;
-            /** @description The memo for a stellar payment. Present if it was given. */
+            /** @description The memo for a payment on stellar. Present if it was given. */
             memo?: string;
         } & {
             [key: string]: unknown;
         };
         /**
          * DestinationLightning
-         * @description An invoice or a Lightning address, in the form in which it was given.
+         * @description An invoice or a Lightning address, as given in the request.
          */
         DestinationLightning: {
             /**
@@ -2694,7 +2694,7 @@ export interface components {
         };
         /**
          * DestinationUser
-         * @description Another user of the service, in the form in which it was given. One of the three fields is present.
+         * @description Another user of the service, as given in the request. One of the three fields is present.
          */
         DestinationUser: {
             /**
@@ -2717,11 +2717,11 @@ export interface components {
          */
         End: {
             /**
-             * @description The condition for the last run. It determines which other field is required.
+             * @description The condition that ends the payments. It determines which other field is required.
              * @enum {string}
              */
             type: "never" | "on_date" | "after_occurrences";
-            /** @description The last possible day of a run, in the schedule's time zone. Required if the type is `on_date`. */
+            /** @description The last day on which a run can take place, in the schedule's time zone. Required if the type is `on_date`. */
             date?: string | null;
             /** @description The number of runs, including failed runs. Required if the type is `after_occurrences`. */
             occurrences?: number | null;
@@ -2758,11 +2758,11 @@ export interface components {
              */
             symbol: "XLM" | "USDC" | "CELO" | "USDT" | "CUSD" | "BTC";
             /**
-             * @description The network to send on, in capitals. Its status in GET /currencies must be `active`.
+             * @description The network to send on, in upper case. Its status in GET /currencies must be `active`.
              * @enum {string}
              */
             network: "STELLAR" | "CELO" | "BITCOIN";
-            /** @description The amount to send, in `symbol`, before the fee is deducted. It must be between min_withdraw and max_withdraw of GET /currencies. */
+            /** @description The amount to send, in `symbol`, before the fee is deducted. It must be between min_withdraw and max_withdraw in GET /currencies. */
             amount: string;
             /** @description The recipient. */
             destination: components["schemas"]["SendDestination"];
@@ -2772,25 +2772,25 @@ export interface components {
          * @description The parts of the processing fee: the percentage of the amount and the flat fee, limited by the minimum and maximum.
          */
         FeeBreakdown: {
-            /** @description The product's percentage. */
+            /** @description The fee percentage of the product. */
             percentage: string;
-            /** @description The percentage of the amount, in the amount's currency, before the minimum and maximum are applied. */
+            /** @description The percentage of the amount, in the amount's currency, before the minimum and maximum apply. */
             percentage_fee: string;
             /** @description The flat fee, which is added to the percentage. */
             fixed: string;
-            /** @description True if the fee was increased to the product's `min_fee`. */
+            /** @description True if the fee was raised to the product's `min_fee`. */
             min_fee_applied: boolean;
-            /** @description True if the fee was reduced to the product's `max_fee`. */
+            /** @description True if the fee was lowered to the product's `max_fee`. */
             max_fee_applied: boolean;
         } & {
             [key: string]: unknown;
         };
         /**
          * FeeCalculation
-         * @description The exact fee for an amount, as on a quote created now.
+         * @description The exact fee for an amount. A quote created now would have the same fee.
          */
         FeeCalculation: {
-            /** @description The fee product that matched, for `GET /fees/{id}`. */
+            /** @description The fee product that matched, as used in `GET /fees/{id}`. */
             fee_product_id: string;
             /** @description The operation whose fee was calculated. */
             product: string;
@@ -2814,7 +2814,7 @@ export interface components {
         FeeProduct: {
             /** @description The id of the product. A fee calculation returns it as `fee_product_id`. */
             id: string;
-            /** @description The status. Only an active product is used to price new operations. */
+            /** @description The status. Only an active product sets the price of new operations. */
             status: string;
             /** @description The operation that the product applies to. */
             product: string;
@@ -2834,9 +2834,9 @@ export interface components {
             percentage: string;
             /** @description A flat fee, added to the percentage, in `fee_currency`. */
             fixed: string;
-            /** @description The smallest processing fee. A lower fee is increased to this amount. */
+            /** @description The smallest processing fee. A lower fee is raised to this amount. */
             min_fee: string;
-            /** @description The largest processing fee. A higher fee is reduced to this amount. Null if there is no maximum. */
+            /** @description The largest processing fee. A higher fee is lowered to this amount. Null if there is no maximum. */
             max_fee: string | null;
             /** @description The additional fee for the blockchain transaction, or null if there is none. */
             network_fee: components["schemas"]["NetworkFee"] | null;
@@ -2867,7 +2867,7 @@ export interface components {
          * @description A Lightning invoice of a bitcoin wallet. It can be paid once, with one amount, before its expiry.
          */
         Invoice: {
-            /** @description The id of the entry, for DELETE /wallets/{id}/lightning/{lightning_id}. */
+            /** @description The id of the entry, as used in DELETE /wallets/{id}/lightning/{lightning_id}. */
             id: string;
             /**
              * @description Always `invoice`. (enum property replaced by openapi-typescript)
@@ -2878,7 +2878,7 @@ export interface components {
             status: string;
             /** @description The wallet that is credited. */
             wallet_id?: string;
-            /** @description The invoice in BOLT11 format, which the payer pays. */
+            /** @description The invoice in BOLT11 format. The payer pays this string. */
             payment_request: string;
             /** @description The amount, in satoshi. One satoshi is a hundred millionth of a bitcoin. */
             amount_sats: number;
@@ -2902,7 +2902,7 @@ export interface components {
          * @description An invoice in an event.
          */
         InvoiceObject: {
-            /** @description The id of the entry, for DELETE /wallets/{id}/lightning/{lightning_id}. */
+            /** @description The id of the entry, as used in DELETE /wallets/{id}/lightning/{lightning_id}. */
             id: string;
             /** @description Always `invoice`. */
             type: string;
@@ -2910,7 +2910,7 @@ export interface components {
             status: string;
             /** @description The wallet that is credited. */
             wallet_id?: string;
-            /** @description The invoice in BOLT11 format, which the payer pays. */
+            /** @description The invoice in BOLT11 format. The payer pays this string. */
             payment_request: string;
             /** @description The amount, in satoshi. One satoshi is a hundred millionth of a bitcoin. */
             amount_sats: number;
@@ -3049,7 +3049,7 @@ export interface components {
          * @description A Lightning address of a bitcoin wallet, in the form name@domain. It can be paid any number of times.
          */
         LightningAddress: {
-            /** @description The id of the entry, for DELETE /wallets/{id}/lightning/{lightning_id}. */
+            /** @description The id of the entry, as used in DELETE /wallets/{id}/lightning/{lightning_id}. */
             id: string;
             /**
              * @description Always `lightning_address`. (enum property replaced by openapi-typescript)
@@ -3062,7 +3062,7 @@ export interface components {
             wallet_id?: string;
             /** @description The address that payers enter, in the form name@domain. */
             address: string;
-            /** @description The same address, for wallets that support only LNURL. */
+            /** @description The same address in LNURL form, for wallet apps that support only LNURL. */
             lnurl: string;
             /**
              * Format: date-time
@@ -3077,7 +3077,7 @@ export interface components {
          * @description A Lightning address in an event.
          */
         LightningAddressObject: {
-            /** @description The id of the entry, for DELETE /wallets/{id}/lightning/{lightning_id}. */
+            /** @description The id of the entry, as used in DELETE /wallets/{id}/lightning/{lightning_id}. */
             id: string;
             /** @description Always `lightning_address`. */
             type: string;
@@ -3087,7 +3087,7 @@ export interface components {
             wallet_id?: string;
             /** @description The address that payers enter, in the form name@domain. */
             address: string;
-            /** @description The same address, for wallets that support only LNURL. */
+            /** @description The same address in LNURL form, for wallet apps that support only LNURL. */
             lnurl: string;
             /**
              * Format: date-time
@@ -3270,12 +3270,12 @@ export interface components {
              * @enum {string|null}
              */
             day_of_week?: "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday" | null;
-            /** @description The day of the month for the runs. In a shorter month, the run is on the last day. */
+            /** @description The day of the month for the runs. In months without this day, the run is on the last day. */
             day_of_month: number;
-            /** @description The first possible day of a run, in `timezone`. It must be today or later. */
+            /** @description The first day on which a run can take place, in `timezone`. It must be today or later. */
             start_date: string;
             /**
-             * @description The local time of the runs in `timezone`, as HH:MM in 24-hour format.
+             * @description The local time of the runs in `timezone`, as HH:MM (24-hour clock).
              * @default 09:00
              */
             time?: string;
@@ -3289,21 +3289,21 @@ export interface components {
         };
         /**
          * NetworkFee
-         * @description A product's fee for the blockchain transaction, and the party that pays it.
+         * @description A product's fee for the blockchain transaction, and who pays it.
          */
         NetworkFee: {
             /** @description The cost of the transaction, in `currency`. */
             amount: string;
             /** @description The currency of `amount`. */
             currency: string;
-            /** @description The party that pays the network fee. If the service pays it, the customer pays nothing. */
+            /** @description The party that pays the network fee. If this is the service, the customer pays nothing. */
             paid_by: string;
         } & {
             [key: string]: unknown;
         };
         /**
          * NetworkObject
-         * @description The current state of a network in an event. The network can also be bitcoin.
+         * @description The current state of a network, as contained in events. Unlike in network stats, the network can be bitcoin.
          */
         NetworkObject: {
             /** @description The status. Do not create quotes or transactions while it is `down`. */
@@ -3318,10 +3318,10 @@ export interface components {
             assets: string[];
             /**
              * Format: date-time
-             * @description The time for which these figures are valid.
+             * @description The time at which these figures are valid.
              */
             updated_at: string;
-            /** @description The network that the figures describe. */
+            /** @description The network that these figures describe. */
             network: string;
         } & {
             [key: string]: unknown;
@@ -3353,10 +3353,10 @@ export interface components {
             assets: string[];
             /**
              * Format: date-time
-             * @description The time for which these figures are valid.
+             * @description The time at which these figures are valid.
              */
             updated_at: string;
-            /** @description The network that the figures describe. */
+            /** @description The network that these figures describe. */
             network: string;
         } & {
             [key: string]: unknown;
@@ -3392,12 +3392,12 @@ export interface components {
         };
         /**
          * NetworkTransactionFee
-         * @description The cost of one transaction on a network.
+         * @description The cost of a transaction on a network.
          */
         NetworkTransactionFee: {
             /** @description The cost of a transaction, in `currency`. */
             amount: string;
-            /** @description The asset in which the network's fees are paid. */
+            /** @description The asset that pays the network's fees. */
             currency: string;
         } & {
             [key: string]: unknown;
@@ -3407,7 +3407,7 @@ export interface components {
          * @description A confirmed offramp. The crypto that you deposit is turned into fiat for a saved beneficiary.
          */
         OfframpTransaction: {
-            /** @description The id of the transaction. Read it again with `GET /transactions/{id}`. */
+            /** @description The id of the transaction. To get its current state, use `GET /transactions/{id}`. */
             id: string;
             /**
              * @description The type of transaction. (enum property replaced by openapi-typescript)
@@ -3418,7 +3418,7 @@ export interface components {
             status: string;
             /** @description The id of the quote. The transaction has the same rate, amounts and fee. */
             quote_id: string;
-            /** @description The public number of its order, for `GET /orders/{order_id}`. */
+            /** @description The public number of the transaction's order, as used in `GET /orders/{order_id}`. */
             order_id: string;
             /** @description The network on which the crypto is delivered (onramp) or deposited (offramp), as on the quote. */
             network: string;
@@ -3428,7 +3428,7 @@ export interface components {
             fiat_currency: string;
             /** @description The locked rate of the quote: fiat per unit of the asset. */
             rate: string;
-            /** @description The amount paid in, before fees, as on the quote. It is fiat for an onramp, and the asset for an offramp. */
+            /** @description The amount paid in, before fees, as on the quote. It is in fiat for an onramp, and in the asset for an offramp. */
             source_amount: string;
             /** @description The amount that the recipient receives after all fees, as on the quote. For an onramp it is in the asset, for an offramp in fiat. */
             destination_amount: string;
@@ -3438,7 +3438,7 @@ export interface components {
             tx_hash: string | null;
             /** @description The `reference` given at confirmation, or null if none was given. */
             reference: string | null;
-            /** @description The reason for the failure. Present once the status is `failed`, even after it changes to `refunded`. */
+            /** @description The reason for the failure. It is present once the status is `failed`, and stays after a refund. */
             failure_code?: string;
             /**
              * Format: date-time
@@ -3480,7 +3480,7 @@ export interface components {
             /** @description The network of the wallet. */
             network: string;
             /**
-             * @description The asset that was sent. It can be a token that the service does not know and does not credit.
+             * @description The asset that was sent. This can be a token that the service does not know and does not credit.
              * @example XLM
              * @example USDC
              */
@@ -3508,7 +3508,7 @@ export interface components {
          * @description A confirmed onramp. The payer's fiat is turned into crypto in an external wallet.
          */
         OnrampTransaction: {
-            /** @description The id of the transaction. Read it again with `GET /transactions/{id}`. */
+            /** @description The id of the transaction. To get its current state, use `GET /transactions/{id}`. */
             id: string;
             /**
              * @description The type of transaction. (enum property replaced by openapi-typescript)
@@ -3519,7 +3519,7 @@ export interface components {
             status: string;
             /** @description The id of the quote. The transaction has the same rate, amounts and fee. */
             quote_id: string;
-            /** @description The public number of its order, for `GET /orders/{order_id}`. */
+            /** @description The public number of the transaction's order, as used in `GET /orders/{order_id}`. */
             order_id: string;
             /** @description The network on which the crypto is delivered (onramp) or deposited (offramp), as on the quote. */
             network: string;
@@ -3529,7 +3529,7 @@ export interface components {
             fiat_currency: string;
             /** @description The locked rate of the quote: fiat per unit of the asset. */
             rate: string;
-            /** @description The amount paid in, before fees, as on the quote. It is fiat for an onramp, and the asset for an offramp. */
+            /** @description The amount paid in, before fees, as on the quote. It is in fiat for an onramp, and in the asset for an offramp. */
             source_amount: string;
             /** @description The amount that the recipient receives after all fees, as on the quote. For an onramp it is in the asset, for an offramp in fiat. */
             destination_amount: string;
@@ -3539,7 +3539,7 @@ export interface components {
             tx_hash: string | null;
             /** @description The `reference` given at confirmation, or null if none was given. */
             reference: string | null;
-            /** @description The reason for the failure. Present once the status is `failed`, even after it changes to `refunded`. */
+            /** @description The reason for the failure. It is present once the status is `failed`, and stays after a refund. */
             failure_code?: string;
             /**
              * Format: date-time
@@ -3570,7 +3570,7 @@ export interface components {
             id: string;
             /** @description The status of the order. */
             status: string;
-            /** @description The public order number, for `GET /orders/{order_id}`. */
+            /** @description The public order number, as used in `GET /orders/{order_id}`. */
             order_id: string;
             /**
              * Format: uuid
@@ -3579,7 +3579,7 @@ export interface components {
             user_id: string;
             /** @description The operation that created the order. */
             order_type: string;
-            /** @description The crypto asset of the order: the asset that is paid, or the asset that is received for fiat. */
+            /** @description The crypto asset of the order. If the order is paid in crypto, this is the asset paid, otherwise the asset received. */
             asset: string;
             /** @description The id of `asset`. */
             asset_id: string;
@@ -3603,7 +3603,7 @@ export interface components {
             to_asset_id: string;
             /** @description The amount of the order, in the currency in which it is paid. */
             amount: number;
-            /** @description The total debited, in `from_asset`, including fees. Null if no amount was debited in the end. */
+            /** @description The total debited, in `from_asset`, including fees. Null if in the end nothing was debited. */
             total_amount: number | null;
             /** @description The amount sent, in `from_asset`. */
             from_amount: number;
@@ -3641,7 +3641,7 @@ export interface components {
             payment_method_id: string | null;
             /** @description The bank account or phone number of the payer or beneficiary, or null if there is none. */
             account_number: string | null;
-            /** @description The payment instructions of an onramp or buy. Null for other orders. */
+            /** @description The payment instructions for an onramp or buy. Null for other orders. */
             payment_details: components["schemas"]["PaymentInstructions"] | null;
             /** @description The channel of the payment partner, or null if it is not known. */
             channel_id: string | null;
@@ -3694,7 +3694,7 @@ export interface components {
             id: string;
             /** @description The status of the order. */
             status: string;
-            /** @description The public order number, for `GET /orders/{order_id}`. */
+            /** @description The public order number, as used in `GET /orders/{order_id}`. */
             order_id: string;
             /**
              * Format: uuid
@@ -3703,7 +3703,7 @@ export interface components {
             user_id: string;
             /** @description The operation that created the order. */
             order_type: string;
-            /** @description The crypto asset of the order: the asset that is paid, or the asset that is received for fiat. */
+            /** @description The crypto asset of the order. If the order is paid in crypto, this is the asset paid, otherwise the asset received. */
             asset: string;
             /** @description The id of `asset`. */
             asset_id: string;
@@ -3727,7 +3727,7 @@ export interface components {
             to_asset_id: string;
             /** @description The amount of the order, in the currency in which it is paid. */
             amount: number;
-            /** @description The total debited, in `from_asset`, including fees. Null if no amount was debited in the end. */
+            /** @description The total debited, in `from_asset`, including fees. Null if in the end nothing was debited. */
             total_amount: number | null;
             /** @description The amount sent, in `from_asset`. */
             from_amount: number;
@@ -3765,7 +3765,7 @@ export interface components {
             payment_method_id: string | null;
             /** @description The bank account or phone number of the payer or beneficiary, or null if there is none. */
             account_number: string | null;
-            /** @description The payment instructions of an onramp or buy. Null for other orders. */
+            /** @description The payment instructions for an onramp or buy. Null for other orders. */
             payment_details: components["schemas"]["PaymentInstructions"] | null;
             /** @description The channel of the payment partner, or null if it is not known. */
             channel_id: string | null;
@@ -3816,9 +3816,9 @@ export interface components {
             id: string;
             /** @description The status of the leg. It is `completed` once the money has been transferred. */
             status: string;
-            /** @description The transaction of the order, for `GET /transactions/{id}`. */
+            /** @description The id of the order's transaction, as used in `GET /transactions/{id}`. */
             transaction_id: string;
-            /** @description The id of the recurring payment's run that created the order. Empty for other orders. */
+            /** @description For an order created by a recurring payment, the id of the run. Empty for other orders. */
             recurring_payment_invoice_id: string;
             /** @description The public number of the order. */
             order_id: string;
@@ -3931,7 +3931,7 @@ export interface components {
          * @description The result of pausing a recurring payment.
          */
         Pause: {
-            /** @description The recurring payment. */
+            /** @description The id of the recurring payment. */
             id: string;
             /** @description Always `paused`. */
             status: string;
@@ -3953,7 +3953,7 @@ export interface components {
         };
         /**
          * PauseRecurringPaymentRequest
-         * @description The reason for a pause.
+         * @description The request to pause a recurring payment.
          */
         PauseRecurringPaymentRequest: {
             /** @description The reason for the pause, returned as `pause_reason`. */
@@ -3964,7 +3964,7 @@ export interface components {
          * @description Instructions for paying fiat: a prompt on the phone, or an account of the service with a reference.
          */
         PaymentInstructions: {
-            /** @description The payment method. It determines which other fields are present. */
+            /** @description The payment method, which determines the other fields. */
             method: string;
             /** @description Mobile money: the phone number that receives the prompt. */
             phone_number?: string;
@@ -3974,7 +3974,7 @@ export interface components {
             account_number?: string;
             /** @description Bank transfer: the bank of that account. */
             bank_name?: string;
-            /** @description The reference to state with the payment, so that it can be matched to the order. */
+            /** @description The reference to include with the payment. It links the payment to the order. */
             reference?: string;
         } & {
             [key: string]: unknown;
@@ -3995,7 +3995,7 @@ export interface components {
         };
         /**
          * PhoneNumber
-         * @description A mobile money account for fiat payouts.
+         * @description A mobile money account that receives fiat payouts.
          */
         PhoneNumber: {
             /**
@@ -4012,7 +4012,7 @@ export interface components {
         };
         /**
          * PhoneNumberBeneficiary
-         * @description A mobile money number for fiat payouts.
+         * @description A mobile money number that receives fiat payouts.
          */
         PhoneNumberBeneficiary: {
             /** @description The id of the beneficiary. Use it as `beneficiary_id` for offramps, withdrawals and recurring payments. */
@@ -4029,18 +4029,18 @@ export interface components {
              * @description The creation time.
              */
             created_at: string;
-            /** @description The country of the account or number (ISO 3166-1 alpha-2). */
+            /** @description The country of the account or phone number (ISO 3166-1 alpha-2). */
             country: string;
             /** @description The payout currency. */
             fiat_currency: string;
-            /** @description The number and its provider. */
+            /** @description The phone number and its provider. */
             details: components["schemas"]["PhoneNumberDetails"];
         } & {
             [key: string]: unknown;
         };
         /**
          * PhoneNumberDetails
-         * @description A mobile money account for fiat payouts.
+         * @description A mobile money account that receives fiat payouts.
          */
         PhoneNumberDetails: {
             /** @description The phone number, in international format. */
@@ -4059,7 +4059,7 @@ export interface components {
          * @description The price of one unit of an asset.
          */
         Price: {
-            /** @description The currency of `amount`, which is US dollars. */
+            /** @description The currency of `amount`, which is always the US dollar. */
             currency: string;
             /** @description The price of one unit. */
             amount: string;
@@ -4087,9 +4087,9 @@ export interface components {
          * @description The range of amounts that a product applies to. Both limits are inclusive.
          */
         ProductLimits: {
-            /** @description The smallest amount, before fees. A smaller amount is refused with amount_too_low. */
+            /** @description The smallest amount, before fees. A smaller amount is rejected with amount_too_low. */
             min_amount: string;
-            /** @description The largest amount, before fees. A larger amount is refused with amount_too_high. */
+            /** @description The largest amount, before fees. A larger amount is rejected with amount_too_high. */
             max_amount: string;
             /** @description The currency of both limits, which is the currency of the amount. */
             currency: string;
@@ -4110,9 +4110,9 @@ export interface components {
             user_id: string;
             /** @description The type of account. */
             account_type: string;
-            /** @description The first name of the person, or of the company's representative. */
+            /** @description The first name of the account holder, or of the company's representative. */
             first_name: string;
-            /** @description The last name of the person, or of the company's representative. */
+            /** @description The last name of the account holder, or of the company's representative. */
             last_name: string;
             /** @description The name of the company. Null for an individual. */
             business_name: string | null;
@@ -4152,7 +4152,7 @@ export interface components {
              */
             symbol: "XLM" | "USDC" | "CELO" | "USDT" | "CUSD" | "BTC";
             /**
-             * @description The network of the asset, in capitals.
+             * @description The network of the asset, in upper case.
              * @enum {string}
              */
             network: "STELLAR" | "CELO" | "BITCOIN";
@@ -4161,7 +4161,7 @@ export interface components {
              * @enum {string}
              */
             fiat_currency: "KES" | "TZS" | "NGN" | "ZAR" | "ZMW";
-            /** @description The amount, in the currency selected by `amount_currency`. */
+            /** @description The amount, in the currency that `amount_currency` selects. */
             amount: string;
             /**
              * @description The side that `amount` refers to.
@@ -4169,7 +4169,7 @@ export interface components {
              */
             amount_currency: "fiat" | "crypto";
             /**
-             * @description The payment method for the fiat. Not every currency supports every method.
+             * @description The payment method for the fiat. Some currencies do not support every method.
              * @enum {string}
              */
             method: "mobile_money" | "bank_transfer";
@@ -4212,14 +4212,14 @@ export interface components {
             from: components["schemas"]["SwapSide"];
             /** @description The asset to receive. It can be another asset, or the same asset on another network. */
             to: components["schemas"]["SwapSide"];
-            /** @description The amount, in the asset of the side selected by `amount_side`. */
+            /** @description The amount, in the asset of the side that `amount_side` selects. */
             amount: string;
             /**
              * @description The side that `amount` refers to.
              * @enum {string}
              */
             amount_side: "from" | "to";
-            /** @description The maximum slippage, in percent. The default is the slippage of the asset `from` in GET /currencies. */
+            /** @description The maximum slippage, in percent. The default is the `slippage` of the asset `from` in GET /currencies. */
             slippage?: number | null;
         };
         /**
@@ -4230,7 +4230,7 @@ export interface components {
             /** @description The stablecoin to pay with. */
             symbol: string;
             /**
-             * @description The network of the stablecoin, in capitals. Its status in GET /currencies must be `active`.
+             * @description The network of the stablecoin, in upper case. Its status in GET /currencies must be `active`.
              * @enum {string}
              */
             network: "STELLAR" | "CELO" | "BITCOIN";
@@ -4239,11 +4239,11 @@ export interface components {
              * @enum {string}
              */
             fiat_currency: "KES" | "TZS" | "NGN" | "ZAR" | "ZMW";
-            /** @description The amount in `amount_currency`: either the amount to debit in `symbol`, or the fiat amount to pay out. */
+            /** @description The amount, in `amount_currency`. It is either the amount to debit in `symbol` or the fiat amount to pay out. */
             amount: string;
-            /** @description The currency of `amount`: the code given in `symbol` or in `fiat_currency`. */
+            /** @description The currency of `amount`, which is the value of either `symbol` or `fiat_currency`. */
             amount_currency: string;
-            /** @description The payout recipient. It must be a saved bank account or mobile money number with this currency (see POST /beneficiaries). */
+            /** @description The payout recipient. It must be a saved bank account or mobile money number in this currency (see POST /beneficiaries). */
             beneficiary_id: string;
         };
         /**
@@ -4260,7 +4260,7 @@ export interface components {
             account_number: string;
             /** @description The bank of that account. */
             bank_name: string;
-            /** @description The reference to state in the transfer, so that it can be matched to the order. */
+            /** @description The reference to include with the transfer. It links the transfer to the order. */
             reference: string;
         } & {
             [key: string]: unknown;
@@ -4330,7 +4330,7 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description The expiry time, 30 minutes after `created_at`. Starting at this time, the quote cannot be confirmed.
+             * @description The expiry time, 30 minutes after `created_at`. From this time on, the quote cannot be confirmed.
              */
             expires_at: string;
         } & {
@@ -4360,7 +4360,7 @@ export interface components {
             inverse_rate: string;
             /**
              * Format: date-time
-             * @description The time of the last change of the rate.
+             * @description The time at which the rate last changed.
              */
             updated_at: string;
         } & {
@@ -4381,7 +4381,7 @@ export interface components {
          * @description The recipient of a recurring send.
          */
         RecipientDestination: {
-            /** @description The destination, in the form in which it was given. */
+            /** @description The destination, as given in the request. */
             destination: components["schemas"]["Destination"];
         } & {
             [key: string]: unknown;
@@ -4645,7 +4645,7 @@ export interface components {
          * @description A send from the balance, repeated on a schedule.
          */
         RecurringSend: {
-            /** @description The id of the recurring payment, for all paths below /recurring-payments. */
+            /** @description The id of the recurring payment, as used in all paths under /recurring-payments. */
             id: string;
             /**
              * @description Always `send`. (enum property replaced by openapi-typescript)
@@ -4656,13 +4656,13 @@ export interface components {
             status: string;
             /** @description Your name for the recurring payment. */
             name: string;
-            /** @description The balance from which all runs are paid. */
+            /** @description The balance that pays for all runs. */
             source: components["schemas"]["RecurringSource"];
             /** @description The amount of each run, in `amount_currency`. */
             amount: string;
             /** @description The note about each payment, or null if none was given. */
             description: string | null;
-            /** @description Your own reference, or null. Each run's transaction has the reference followed by `-` and the run's number. */
+            /** @description Your own reference, or null. The transaction of each run has this reference followed by `-` and the run's number. */
             reference: string | null;
             /** @description The schedule, or null until it is set. */
             schedule: components["schemas"]["Schedule"] | null;
@@ -4673,7 +4673,7 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description The time of the next run. It is set on activation, and null while no run is scheduled (draft, paused, ended).
+             * @description The time of the next run. It is set on activation. It is null while no run is scheduled (draft, paused, ended).
              */
             next_run_at: string | null;
             /** @description The number of runs that have succeeded. */
@@ -4690,7 +4690,7 @@ export interface components {
              * @description The start of the current pause, or null if the payment is not paused.
              */
             paused_at: string | null;
-            /** @description The reason for the pause. It is the given reason, `repeated_failures` after three failed runs in a row, or null. */
+            /** @description The reason for the pause. This is the reason that was given, or `repeated_failures` after three failed runs in a row, or null. */
             pause_reason: string | null;
             /** @description The currency of `amount`, which is the source's symbol. */
             amount_currency: string;
@@ -4704,7 +4704,7 @@ export interface components {
          * @description A recurring send, with the run that the event is about.
          */
         RecurringSendRun: {
-            /** @description The id of the recurring payment, for all paths below /recurring-payments. */
+            /** @description The id of the recurring payment, as used in all paths under /recurring-payments. */
             id: string;
             /**
              * @description Always `send`. (enum property replaced by openapi-typescript)
@@ -4715,13 +4715,13 @@ export interface components {
             status: string;
             /** @description Your name for the recurring payment. */
             name: string;
-            /** @description The balance from which all runs are paid. */
+            /** @description The balance that pays for all runs. */
             source: components["schemas"]["RecurringSource"];
             /** @description The amount of each run, in `amount_currency`. */
             amount: string;
             /** @description The note about each payment, or null if none was given. */
             description: string | null;
-            /** @description Your own reference, or null. Each run's transaction has the reference followed by `-` and the run's number. */
+            /** @description Your own reference, or null. The transaction of each run has this reference followed by `-` and the run's number. */
             reference: string | null;
             /** @description The schedule, or null until it is set. */
             schedule: components["schemas"]["Schedule"] | null;
@@ -4732,7 +4732,7 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description The time of the next run. It is set on activation, and null while no run is scheduled (draft, paused, ended).
+             * @description The time of the next run. It is set on activation. It is null while no run is scheduled (draft, paused, ended).
              */
             next_run_at: string | null;
             /** @description The number of runs that have succeeded. */
@@ -4749,7 +4749,7 @@ export interface components {
              * @description The start of the current pause, or null if the payment is not paused.
              */
             paused_at: string | null;
-            /** @description The reason for the pause. It is the given reason, `repeated_failures` after three failed runs in a row, or null. */
+            /** @description The reason for the pause. This is the reason that was given, or `repeated_failures` after three failed runs in a row, or null. */
             pause_reason: string | null;
             /** @description The currency of `amount`, which is the source's symbol. */
             amount_currency: string;
@@ -4762,12 +4762,12 @@ export interface components {
         };
         /**
          * RecurringSource
-         * @description The balance from which all runs are paid.
+         * @description The balance that pays for all runs.
          */
         RecurringSource: {
             /** @description The asset. */
             symbol: string;
-            /** @description The network of the asset, in capitals. */
+            /** @description The network of the asset, in upper case. */
             network: string;
         } & {
             [key: string]: unknown;
@@ -4789,7 +4789,7 @@ export interface components {
          * @description A withdrawal from the balance to a beneficiary, repeated on a schedule.
          */
         RecurringWithdrawal: {
-            /** @description The id of the recurring payment, for all paths below /recurring-payments. */
+            /** @description The id of the recurring payment, as used in all paths under /recurring-payments. */
             id: string;
             /**
              * @description Always `withdraw`. (enum property replaced by openapi-typescript)
@@ -4800,13 +4800,13 @@ export interface components {
             status: string;
             /** @description Your name for the recurring payment. */
             name: string;
-            /** @description The balance from which all runs are paid. */
+            /** @description The balance that pays for all runs. */
             source: components["schemas"]["RecurringSource"];
             /** @description The amount of each run, in `amount_currency`. */
             amount: string;
             /** @description The note about each payment, or null if none was given. */
             description: string | null;
-            /** @description Your own reference, or null. Each run's transaction has the reference followed by `-` and the run's number. */
+            /** @description Your own reference, or null. The transaction of each run has this reference followed by `-` and the run's number. */
             reference: string | null;
             /** @description The schedule, or null until it is set. */
             schedule: components["schemas"]["Schedule"] | null;
@@ -4817,7 +4817,7 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description The time of the next run. It is set on activation, and null while no run is scheduled (draft, paused, ended).
+             * @description The time of the next run. It is set on activation. It is null while no run is scheduled (draft, paused, ended).
              */
             next_run_at: string | null;
             /** @description The number of runs that have succeeded. */
@@ -4834,9 +4834,9 @@ export interface components {
              * @description The start of the current pause, or null if the payment is not paused.
              */
             paused_at: string | null;
-            /** @description The reason for the pause. It is the given reason, `repeated_failures` after three failed runs in a row, or null. */
+            /** @description The reason for the pause. This is the reason that was given, or `repeated_failures` after three failed runs in a row, or null. */
             pause_reason: string | null;
-            /** @description The currency of `amount`. It is the source's symbol or the beneficiary's fiat currency. */
+            /** @description The currency of `amount`: the source's symbol or the beneficiary's fiat currency. */
             amount_currency: string;
             /** @description The recipient. */
             recipient: components["schemas"]["RecipientBeneficiary"];
@@ -4848,7 +4848,7 @@ export interface components {
          * @description A recurring withdrawal, with the run that the event is about.
          */
         RecurringWithdrawalRun: {
-            /** @description The id of the recurring payment, for all paths below /recurring-payments. */
+            /** @description The id of the recurring payment, as used in all paths under /recurring-payments. */
             id: string;
             /**
              * @description Always `withdraw`. (enum property replaced by openapi-typescript)
@@ -4859,13 +4859,13 @@ export interface components {
             status: string;
             /** @description Your name for the recurring payment. */
             name: string;
-            /** @description The balance from which all runs are paid. */
+            /** @description The balance that pays for all runs. */
             source: components["schemas"]["RecurringSource"];
             /** @description The amount of each run, in `amount_currency`. */
             amount: string;
             /** @description The note about each payment, or null if none was given. */
             description: string | null;
-            /** @description Your own reference, or null. Each run's transaction has the reference followed by `-` and the run's number. */
+            /** @description Your own reference, or null. The transaction of each run has this reference followed by `-` and the run's number. */
             reference: string | null;
             /** @description The schedule, or null until it is set. */
             schedule: components["schemas"]["Schedule"] | null;
@@ -4876,7 +4876,7 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description The time of the next run. It is set on activation, and null while no run is scheduled (draft, paused, ended).
+             * @description The time of the next run. It is set on activation. It is null while no run is scheduled (draft, paused, ended).
              */
             next_run_at: string | null;
             /** @description The number of runs that have succeeded. */
@@ -4893,9 +4893,9 @@ export interface components {
              * @description The start of the current pause, or null if the payment is not paused.
              */
             paused_at: string | null;
-            /** @description The reason for the pause. It is the given reason, `repeated_failures` after three failed runs in a row, or null. */
+            /** @description The reason for the pause. This is the reason that was given, or `repeated_failures` after three failed runs in a row, or null. */
             pause_reason: string | null;
-            /** @description The currency of `amount`. It is the source's symbol or the beneficiary's fiat currency. */
+            /** @description The currency of `amount`: the source's symbol or the beneficiary's fiat currency. */
             amount_currency: string;
             /** @description The recipient. */
             recipient: components["schemas"]["RecipientBeneficiary"];
@@ -4909,27 +4909,27 @@ export interface components {
          * @description An action that compliance requires.
          */
         RequiredAction: {
-            /** @description The required action, as a code. */
+            /** @description A code for the required action. */
             code: string;
-            /** @description The required action, in words. */
+            /** @description A description of the required action. */
             message: string;
         } & {
             [key: string]: unknown;
         };
         /**
          * RestartRecurringPaymentRequest
-         * @description The start of the runs after a pause.
+         * @description The request to restart a paused recurring payment.
          */
         RestartRecurringPaymentRequest: {
-            /** @description The new start date of the schedule. By default, the runs continue on the next date of the schedule. */
+            /** @description The new start date of the schedule. By default, the runs continue with the next date of the schedule. */
             start_date?: string | null;
         };
         /**
          * Review
-         * @description A preview of a recurring payment with current rates, to display before activation.
+         * @description A preview of a recurring payment with current rates, to show before activation.
          */
         Review: {
-            /** @description The recurring payment. */
+            /** @description The id of the recurring payment. */
             id: string;
             /** @description The type of the runs. */
             type: string;
@@ -4939,15 +4939,15 @@ export interface components {
             recipient: components["schemas"]["ReviewRecipient"];
             /** @description The amounts and cost of one run. */
             per_run: components["schemas"]["ReviewPerRun"];
-            /** @description The schedule as a readable sentence. */
+            /** @description The schedule as a sentence. */
             schedule_summary: string;
-            /** @description The times of the next runs. There are at most three, or fewer if fewer runs remain. */
+            /** @description The times of the next runs: three, or fewer if fewer runs remain. */
             next_runs: string[];
             /** @description The total number of runs. Null if the schedule has no end. */
             total_runs: number | null;
             /** @description A comparison of the balance with the cost of the next run. */
             balance_check: components["schemas"]["BalanceCheck"];
-            /** @description The problems that the next run would currently have. Empty if there are none. */
+            /** @description The problems that the next run would have if it took place now. Empty if there are none. */
             warnings: string[];
         } & {
             [key: string]: unknown;
@@ -4959,24 +4959,24 @@ export interface components {
         ReviewPerRun: {
             /** @description The amount of each run, in `amount_currency`. */
             amount: string;
-            /** @description The currency of `amount`. It is the source's symbol or the beneficiary's fiat currency. */
+            /** @description The currency of `amount`: the source's symbol or the beneficiary's fiat currency. */
             amount_currency: string;
-            /** @description The current rate, as fiat per unit of the source. For a send, 1. */
+            /** @description The current rate, as fiat per unit of the source. It is 1 for a send. */
             estimated_rate: string;
-            /** @description `amount` converted into `source_currency`, before additional fees. */
+            /** @description `amount` converted into `source_currency`, without fees that are charged on top. */
             estimated_source_amount: string;
             /** @description The cost of a run, in `source_currency`. */
             estimated_fee: components["schemas"]["ProcessingFee"];
             /** @description The total debited from the balance, in `source_currency`, including fees. */
             estimated_total_debit: string;
-            /** @description The asset with which the runs are paid. */
+            /** @description The asset that pays for the runs. */
             source_currency: string;
         } & {
             [key: string]: unknown;
         };
         /**
          * ReviewRecipient
-         * @description The recipient, to display before activation.
+         * @description The recipient, to show before activation.
          */
         ReviewRecipient: {
             /** @description The type of beneficiary or destination. */
@@ -4985,7 +4985,7 @@ export interface components {
             beneficiary_id: string | null;
             /** @description The name of the beneficiary. Null for a send. */
             name: string | null;
-            /** @description The recipient's account, phone number or address. All characters except the last ones are masked. */
+            /** @description The recipient's account, phone number or address. Only the last characters are shown, the others are masked. */
             account: string;
         } & {
             [key: string]: unknown;
@@ -5018,14 +5018,14 @@ export interface components {
             frequency: string;
             /** @description The weekday of the runs. Present if the frequency is weekly or biweekly. */
             day_of_week?: string;
-            /** @description The day of the month for the runs. In a shorter month, the run is on the last day. Present if the frequency is monthly. */
+            /** @description The day of the month for the runs. In months without this day, the run is on the last day. Present if the frequency is monthly. */
             day_of_month?: number;
             /**
              * Format: date
-             * @description The first possible day of a run, in `timezone`.
+             * @description The first day on which a run can take place, in `timezone`.
              */
             start_date: string;
-            /** @description The local time of the runs in `timezone`, as HH:MM in 24-hour format. */
+            /** @description The local time of the runs in `timezone`, as HH:MM (24-hour clock). */
             time: string;
             /** @description The time zone of the dates and the time, as an IANA name. */
             timezone: string;
@@ -5039,11 +5039,11 @@ export interface components {
          * @description When a recurring payment stops.
          */
         ScheduleEnd: {
-            /** @description The condition for the last run. */
+            /** @description The condition that ends the payments. */
             type: string;
             /**
              * Format: date
-             * @description The last possible day of a run, in the schedule's time zone. Present if the type is `on_date`.
+             * @description The last day on which a run can take place, in the schedule's time zone. Present if the type is `on_date`.
              */
             date?: string;
             /** @description The number of runs, including failed runs. Present if the type is `after_occurrences`. */
@@ -5063,7 +5063,7 @@ export interface components {
         SendEstimate: {
             /** @description The asset to send. */
             symbol: string;
-            /** @description The network to send on, in capitals. */
+            /** @description The network to send on, in upper case. */
             network: string;
             /** @description The requested amount, in `symbol`. */
             amount: string;
@@ -5085,15 +5085,15 @@ export interface components {
              */
             symbol: "XLM" | "USDC" | "CELO" | "USDT" | "CUSD" | "BTC";
             /**
-             * @description The network to send on, in capitals. Its status in GET /currencies must be `active`.
+             * @description The network to send on, in upper case. Its status in GET /currencies must be `active`.
              * @enum {string}
              */
             network: "STELLAR" | "CELO" | "BITCOIN";
-            /** @description The amount to send, in `symbol`, before the fee is deducted. It must be between min_withdraw and max_withdraw of GET /currencies. */
+            /** @description The amount to send, in `symbol`, before the fee is deducted. It must be between min_withdraw and max_withdraw in GET /currencies. */
             amount: string;
             /** @description The recipient. */
             destination: components["schemas"]["SendDestination"];
-            /** @description Your own reference. The transaction contains it, and you can search lists for it. */
+            /** @description Your own reference. It is stored with the transaction, and searches in lists find it. */
             reference?: string | null;
             /** @description A note about the send. */
             description?: string | null;
@@ -5132,7 +5132,7 @@ export interface components {
             updated_at: string;
             /** @description The asset that is sent. */
             symbol: string;
-            /** @description The network of the send, in capitals. */
+            /** @description The network of the send, in upper case. */
             network: string;
             /** @description The amount sent, in `symbol`, before the fee is deducted. For an invoice, the fee is added to this amount. */
             amount: string;
@@ -5150,7 +5150,7 @@ export interface components {
         SetRecurringScheduleRequest: components["schemas"]["DailySchedule"] | components["schemas"]["WeeklySchedule"] | components["schemas"]["MonthlySchedule"];
         /**
          * Source
-         * @description The balance from which the runs are paid.
+         * @description The balance that pays for the runs.
          */
         Source: {
             /**
@@ -5159,7 +5159,7 @@ export interface components {
              */
             symbol: "XLM" | "USDC" | "CELO" | "USDT" | "CUSD" | "BTC";
             /**
-             * @description The network of the asset, in capitals. Its status in GET /currencies must be `active`.
+             * @description The network of the asset, in upper case. Its status in GET /currencies must be `active`.
              * @enum {string}
              */
             network: "STELLAR" | "CELO" | "BITCOIN";
@@ -5169,7 +5169,7 @@ export interface components {
          * @description The deposit of an offramp on stellar. Send exactly this amount, with this memo, before the deadline.
          */
         StellarRampDeposit: {
-            /** @description The exact amount to send, in `asset`. It is the quote's `source_amount`. */
+            /** @description The exact amount to send, in `asset`. It equals the quote's `source_amount`. */
             amount: string;
             /**
              * Format: date-time
@@ -5181,11 +5181,11 @@ export interface components {
              * @enum {string}
              */
             network: "stellar";
-            /** @description The asset to send. A deposit of another asset is not matched. */
+            /** @description The asset to send. A deposit of any other asset is not matched to this offramp. */
             asset: string;
             /** @description The service's address to which to send the deposit. */
             address: string;
-            /** @description The memo of the deposit. A deposit without it is not matched. */
+            /** @description The memo of the deposit. A deposit without it is not matched to this offramp. */
             memo: string;
         } & {
             [key: string]: unknown;
@@ -5195,13 +5195,13 @@ export interface components {
          * @description A deposit wallet on stellar. Its address is shared, and its memo identifies the wallet.
          */
         StellarWallet: {
-            /** @description The id of the wallet, for all paths below /wallets. */
+            /** @description The id of the wallet, as used in all paths under /wallets. */
             id: string;
             /** @description The status. Only an `active` wallet credits deposits. */
             status: string;
             /** @description Your label, or null if none was given. */
             label: string | null;
-            /** @description Your own reference, or null if none was given. Deposits and events of the wallet contain it. */
+            /** @description Your own reference, or null if none was given. Deposits to the wallet and events about it contain this reference. */
             reference: string | null;
             /**
              * Format: date-time
@@ -5213,9 +5213,9 @@ export interface components {
              * @enum {string}
              */
             network: "stellar";
-            /** @description The assets that are credited when they are deposited to this wallet. */
+            /** @description The assets that can be deposited to this wallet. */
             assets: string[];
-            /** @description The deposit address. Several wallets share it, so only the memo identifies the wallet. */
+            /** @description The deposit address. Several wallets share the address, so only the memo identifies this wallet. */
             address: string;
             /** @description The memo that every deposit needs. A deposit without a memo or with another memo is not credited. */
             memo: string;
@@ -5231,9 +5231,9 @@ export interface components {
         SwapAmount: {
             /** @description The asset of this side. */
             symbol: string;
-            /** @description The network of the asset, in capitals. */
+            /** @description The network of the asset, in upper case. */
             network: string;
-            /** @description The amount, in `symbol`. On the side `from` it is the total deducted, including the fee. On the side `to` it is the amount received. */
+            /** @description The amount, in `symbol`. On the side `from`, this is the total deducted, including the fee. On the side `to`, it is the amount received. */
             amount: string;
         } & {
             [key: string]: unknown;
@@ -5245,13 +5245,13 @@ export interface components {
         SwapQuote: {
             /** @description The id of the quote. Pass it as `quote_id` to POST /wallet/swap. */
             id: string;
-            /** @description The side that is given. Its amount is deducted, fee included. */
+            /** @description The asset that is paid. Its amount is deducted, including the fee. */
             from: components["schemas"]["SwapAmount"];
-            /** @description The side that is received. Its amount is credited. */
+            /** @description The asset that is received. Its amount is credited. */
             to: components["schemas"]["SwapAmount"];
             /** @description The locked rate: units of the asset `to` per unit of the asset `from`. */
             rate: string;
-            /** @description The minimum amount of the asset `to`. If the swap would deliver less at execution, the request is refused. */
+            /** @description The minimum amount of the asset `to`. If the swap would deliver less at execution, the request is rejected. */
             minimum_received: string;
             /** @description The cost of the swap, in the asset `from`. `from.amount` includes it. */
             fee: components["schemas"]["AppFee"];
@@ -5277,7 +5277,7 @@ export interface components {
         SwapRequest: {
             /** @description The quote to execute. It must be active. */
             quote_id: string;
-            /** @description Your own reference. The transaction contains it, and you can search lists for it. */
+            /** @description Your own reference. It is stored with the transaction, and searches in lists find it. */
             reference?: string | null;
         };
         /**
@@ -5291,7 +5291,7 @@ export interface components {
              */
             symbol: "XLM" | "USDC" | "CELO" | "USDT" | "CUSD" | "BTC";
             /**
-             * @description The network of the asset, in capitals.
+             * @description The network of the asset, in upper case.
              * @enum {string}
              */
             network: "STELLAR" | "CELO" | "BITCOIN";
@@ -5328,9 +5328,9 @@ export interface components {
              * @description The time of the last status change.
              */
             updated_at: string;
-            /** @description The side that is given. Its amount is deducted, fee included. */
+            /** @description The asset that is paid. Its amount is deducted, including the fee. */
             from: components["schemas"]["SwapAmount"];
-            /** @description The side that is received once the swap is completed. */
+            /** @description The asset that is received when the swap is completed. */
             to: components["schemas"]["SwapAmount"];
             /** @description The total deducted, including the fee. Equal to `from.amount`. */
             amount: string;
@@ -5346,11 +5346,11 @@ export interface components {
          * @description A token for requests in one environment.
          */
         TokenResponse: {
-            /** @description The token. Send it with every other request, as `Authorization: Bearer <access_token>`. */
+            /** @description The token. Send it with every other request as `Authorization: Bearer <access_token>`. */
             access_token: string;
-            /** @description The type of token, which is always `Bearer`. */
+            /** @description The token type, which is always `Bearer`. */
             token_type: string;
-            /** @description The lifetime of the token in seconds. Tokens cannot be refreshed. Exchange the key pair again. */
+            /** @description The lifetime of the token in seconds. A token cannot be refreshed. When it expires, exchange the key pair again. */
             expires_in: number;
         } & {
             [key: string]: unknown;
@@ -5616,14 +5616,14 @@ export interface components {
         };
         /**
          * UpdateProfileRequest
-         * @description The changes to a profile. Fields that are not sent do not change. The last four fields cannot be changed through the API.
+         * @description The changes to a profile. Omitted fields do not change. The last four fields cannot be changed through the API.
          */
         UpdateProfileRequest: {
             /** @description The new first name. */
             first_name?: string;
             /** @description The new last name. */
             last_name?: string;
-            /** @description The new phone number, in international format. It takes effect after verification. */
+            /** @description The new phone number, in international format. It takes effect once it has been verified. */
             phone_number?: string;
             /**
              * @description The new fiat currency for the account limits.
@@ -5633,7 +5633,7 @@ export interface components {
         };
         /**
          * UpdateWalletRequest
-         * @description The fields of a wallet to change. Fields that are not given do not change. `status` cannot be null. Its default value is never used.
+         * @description The fields of a wallet to change. Omitted fields do not change. `status` cannot be null. Its default value is never used.
          */
         UpdateWalletRequest: {
             /** @description The new status. An `active` wallet credits deposits. A `disabled` wallet does not. */
@@ -5651,7 +5651,7 @@ export interface components {
              * @enum {string}
              */
             status?: "enabled" | "disabled";
-            /** @description The new URL. It is tested as at registration. */
+            /** @description The new URL. It is tested in the same way as at registration. */
             url?: string;
             /**
              * @description The event types to send from now on. `*` means all.
@@ -5702,12 +5702,12 @@ export interface components {
              */
             network: "stellar" | "celo" | "btc";
             /**
-             * @description The asset to send to the wallet. It must be available on the network.
+             * @description The asset that the wallet receives. It must be available on the network.
              * @example XLM
              * @example USDC
              */
             asset: string;
-            /** @description The memo for transfers to the wallet. Exchanges and custodial wallets need one on stellar. */
+            /** @description The memo for transfers to the wallet. On stellar, exchanges and custodial wallets need one. */
             memo?: string | null;
         };
         /**
@@ -5729,9 +5729,9 @@ export interface components {
              * @description The creation time.
              */
             created_at: string;
-            /** @description Always null, because an address has no country. */
+            /** @description Always null, because a crypto address has no country. */
             country: string | null;
-            /** @description Always null, because an address receives no fiat. */
+            /** @description Always null, because a crypto address does not receive fiat. */
             fiat_currency: string | null;
             /** @description The address, its network and its asset. */
             details: components["schemas"]["WalletAddressDetails"];
@@ -5747,7 +5747,7 @@ export interface components {
             wallet_address: string;
             /** @description The network of the wallet. */
             network: string;
-            /** @description The asset to send to the wallet, spelled as in the request. */
+            /** @description The asset that the wallet receives, spelled as in the request. */
             asset: string;
             /** @description The memo for transfers to the wallet. Empty if none is needed. */
             memo: string;
@@ -5901,7 +5901,7 @@ export interface components {
         };
         /**
          * WebhookTestEvent
-         * @description Sent when POST /webhooks/{id}/test asks for it. It shows that the receiver verifies signatures correctly. Nothing has happened.
+         * @description Sent when a call of POST /webhooks/{id}/test requested it. It shows that the receiver verifies signatures correctly. Nothing has happened.
          */
         WebhookTestEvent: {
             /** @description Names the event: one that comes twice has the same id. */
@@ -5943,12 +5943,12 @@ export interface components {
              * @enum {string}
              */
             day_of_week: "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday";
-            /** @description The day of the month for the runs. In a shorter month, the run is on the last day. Required if the frequency is monthly. */
+            /** @description The day of the month for the runs. In months without this day, the run is on the last day. Required if the frequency is monthly. */
             day_of_month?: number | null;
-            /** @description The first possible day of a run, in `timezone`. It must be today or later. */
+            /** @description The first day on which a run can take place, in `timezone`. It must be today or later. */
             start_date: string;
             /**
-             * @description The local time of the runs in `timezone`, as HH:MM in 24-hour format.
+             * @description The local time of the runs in `timezone`, as HH:MM (24-hour clock).
              * @default 09:00
              */
             time?: string;
@@ -5969,7 +5969,7 @@ export interface components {
             id: string;
             /** @description The stablecoin that is debited. */
             symbol: string;
-            /** @description The network of the stablecoin, in capitals. */
+            /** @description The network of the stablecoin, in upper case. */
             network: string;
             /** @description The currency that the beneficiary receives. */
             fiat_currency: string;
@@ -6001,7 +6001,7 @@ export interface components {
         WithdrawRequest: {
             /** @description The quote to execute. It must be active. */
             quote_id: string;
-            /** @description Your own reference. The transaction contains it, and you can search lists for it. */
+            /** @description Your own reference. It is stored with the transaction, and searches in lists find it. */
             reference?: string | null;
         };
         /**
@@ -6038,7 +6038,7 @@ export interface components {
             updated_at: string;
             /** @description The stablecoin that is debited. */
             symbol: string;
-            /** @description The network of the stablecoin, in capitals. */
+            /** @description The network of the stablecoin, in upper case. */
             network: string;
             /** @description The total debited from the balance, in `symbol`, including the fee. */
             amount: string;
@@ -6219,7 +6219,7 @@ export interface operations {
     get_network_stats: {
         parameters: {
             query?: {
-                /** @description Return only this network. By default, both ramp networks are returned. */
+                /** @description The network to return. By default, both ramp networks are returned. */
                 network?: "stellar" | "celo";
             };
             header?: never;
@@ -8972,7 +8972,7 @@ export interface operations {
                 order_type?: string[];
                 /** @description Only orders that pay or deliver this asset. */
                 asset?: "XLM" | "USDC" | "CELO" | "USDT" | "CUSD" | "BTC";
-                /** @description Only entries with this network on either side. */
+                /** @description Only entries whose source or target is on this network. */
                 network?: string;
                 /** @description Only orders that pay or deliver this currency. */
                 fiat_currency?: "KES" | "TZS" | "NGN" | "ZAR" | "ZMW";
@@ -9090,9 +9090,9 @@ export interface operations {
                 type?: ("onramp" | "offramp" | "deposit" | "withdraw" | "send" | "buy" | "swap")[];
                 /** @description Only entries that the runs of this recurring payment created. */
                 recurring_payment_id?: string;
-                /** @description Only entries with this network on either side. */
+                /** @description Only entries whose source or target is on this network. */
                 network?: string;
-                /** @description Only entries with this asset or fiat currency on either side. */
+                /** @description Only entries whose source or target is this asset or fiat currency. */
                 currency?: "KES" | "TZS" | "NGN" | "ZAR" | "ZMW" | "XLM" | "USDC" | "CELO" | "USDT" | "CUSD" | "BTC";
                 /** @description The smallest amount. For a ramp this is `source_amount`, for a swap `from.amount`. */
                 min_amount?: number;

@@ -72,7 +72,7 @@ test("a form sends what its schema says", () => {
   assert.equal(plain(schema.properties.times).description, "how often");
   assert.equal(sortOf({ type: ["integer", "null"] }), "integer");
   assert.throws(() => valueOf({ type: "array" }, "{", "list"), /list is not valid JSON/);
-  assert.throws(() => valueOf({ type: "integer" }, "many", "times"), /times: many is no number/);
+  assert.throws(() => valueOf({ type: "integer" }, "many", "times"), /times: many is not a number/);
 });
 
 test("a value has the meaning in its place", () => {
