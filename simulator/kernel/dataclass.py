@@ -95,22 +95,26 @@ def _fill(made: Any, args: tuple[object, ...], values: dict[str, object]) -> boo
 
     The compiled `__init__` then raises the error.
     """
-    fields = [field for field in dataclasses.fields(made) if field.init]
-    names = [field.name for field in fields if not field.kw_only]
-    given = dict(zip(names, args, strict=False)) | values
-    missing, unused = dataclasses.MISSING, given.keys() - {field.name for field in fields}
-    if unused or len(given) != len(args) + len(values):
-        return False
-    if any(f.name not in given and f.default is missing and f.default_factory is missing for f in fields):
-        return False
+    missing, set_field = dataclasses.MISSING, object.__setattr__
+    used_args, used_values = 0, 0
     for field in dataclasses.fields(made):
         name = field.name
-        if name in given and field.init:
-            object.__setattr__(made, name, given[name])
+        if field.init and used_args < len(args) and not field.kw_only:
+            if name in values:
+                return False
+            set_field(made, name, args[used_args])
+            used_args += 1
+        elif field.init and name in values:
+            set_field(made, name, values[name])
+            used_values += 1
         elif field.default_factory is not missing:
-            object.__setattr__(made, name, field.default_factory())
+            set_field(made, name, field.default_factory())
         elif field.default is not missing:
-            object.__setattr__(made, name, field.default)
+            set_field(made, name, field.default)
+        elif field.init:
+            return False
+    if used_args < len(args) or used_values < len(values):
+        return False
     if hasattr(made, "__post_init__"):
         made.__post_init__()
     return True
