@@ -15,7 +15,7 @@ from simulator.engine.records.origins import present_origin
 from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.outages import Outages
 from simulator.engine.scenario.files.library import Library, ScenarioFile
-from simulator.engine.scenario.language.shapes import ScenarioEntry
+from simulator.engine.scenario.language import shapes
 from simulator.engine.scenario.play import activation, held_steps, rules, slowing, steps, stops
 from simulator.engine.scenario.play.activation import ACTIVE, BINDINGS, COUNTS
 from simulator.engine.scenario.play.catalogue import UPLOADED, Catalogue, Context, UnknownScenario
@@ -136,11 +136,11 @@ class Engine:
 
     # --- progress -----------------------------------------------------------------------------------------------
 
-    def listing(self, world: World) -> list[ScenarioEntry]:
+    def listing(self, world: World) -> list[shapes.ScenarioEntry]:
         """Return the summaries of all scenarios."""
         return [self.summary(world, name) for name in self.names(world)]
 
-    def summary(self, world: World, name: str) -> ScenarioEntry:
+    def summary(self, world: World, name: str) -> shapes.ScenarioEntry:
         """Return the summary of a scenario. Raise `UnknownScenario` if there is none."""
         file = self.file(world, name)
         return {

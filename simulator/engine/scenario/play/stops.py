@@ -6,7 +6,7 @@ from pydantic import with_config
 from typing_extensions import TypedDict
 
 from simulator.engine.records.saved import STRICT, SavedCount, SavedTimestamp
-from simulator.engine.scenario.language.shapes import StoppedScenario
+from simulator.engine.scenario.language import shapes
 from simulator.engine.scenario.play.logbook import note
 from simulator.engine.scenario.play.pending import PlannedStep, note_step
 from simulator.engine.worlds.settings import settings_of
@@ -67,7 +67,7 @@ def why_stopped(world: World, name: str) -> str | None:
     return None if row is None else row["reason"]
 
 
-def stopped_since(world: World, entry: int) -> list[StoppedScenario]:
+def stopped_since(world: World, entry: int) -> list[shapes.StoppedScenario]:
     """Return the scenarios that were stopped after this logbook entry and are still stopped."""
     rows = world.store[STOPPED].values()
     return [{"name": row["name"], "reason": row["reason"], "at": row["at"]} for row in rows if row["entry"] > entry]
