@@ -48,7 +48,7 @@ def _class(declare: Callable[..., Any], **options: bool) -> Any:
 def test_a_class_behaves_as_the_standard_library_makes_it(options: dict[str, bool]) -> None:
     ours, theirs = (_class(declare, **options) for declare in (dataclass, dataclasses.dataclass))
     assert _behaviour(ours) == _behaviour(theirs)
-    for _ in range(20):  # from some number of objects on, its `__init__` is a compiled one
+    for _ in range(60):  # from some number of objects on, its `__init__` is a compiled one
         ours(x=1)
     assert _behaviour(ours) == _behaviour(theirs)
 
@@ -104,6 +104,25 @@ def test_a_failed_constructor_leaves_no_object() -> None:
     with pytest.raises(ZeroDivisionError):
         Broken(1)
     assert Broken(1, 2).b == 2
+
+
+@pytest.mark.parametrize(
+    ("args", "values", "message"),
+    [
+        ((), {}, "missing 1 required"),
+        ((1,), {"a": 2}, "multiple values"),
+        ((1, "b", 3), {}, "positional arguments"),
+        ((1,), {"c": 3}, "unexpected keyword"),
+    ],
+)
+def test_the_first_object_with_wrong_arguments_is_refused(args: Any, values: Any, message: str) -> None:
+    @dataclass(frozen=True, slots=True)
+    class Fresh:
+        a: int
+        b: str = "b"
+
+    with pytest.raises(TypeError, match=message):
+        Fresh(*args, **values)
 
 
 def test_postponed_annotations_are_the_types_of_fields_and_special_ones_are_none() -> None:
