@@ -100,8 +100,6 @@ def _fill(made: Any, args: tuple[object, ...], values: dict[str, object]) -> boo
     for field in dataclasses.fields(made):
         name = field.name
         if field.init and used_args < len(args) and not field.kw_only:
-            if name in values:
-                return False
             set_field(made, name, args[used_args])
             used_args += 1
         elif field.init and name in values:
