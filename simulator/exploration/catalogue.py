@@ -108,12 +108,16 @@ def _before_answer(site: Site) -> Arming | None:
 
 
 def _lost_for_good(site: Site) -> Arming | None:
-    """This delivery and all later ones are lost, including those on the days after the test."""
+    """This delivery and all later ones are lost, including those on the days after the test.
+
+    The integrator's job runs a day after the test, as a nightly job does. A job that runs at once finds errors of its
+    own too rarely, such as an order that it marks as expired.
+    """
     faults = [
         {"webhook": {"event": event}, "deliver": {"drop": True}, **({"skip": skip} if skip else {})}
         for event, skip in site.facts["from_here"].items()
     ]
-    return Arming(tuple(faults), stays=True)
+    return Arming(tuple(faults), stays=True, lasts="1d")
 
 
 def _after_final(site: Site) -> Arming | None:

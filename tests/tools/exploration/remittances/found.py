@@ -53,7 +53,9 @@ CASES: Mapping[str, Case] = {
     ),
     "dropped-after-three-tries": Case("fails-n", "stuck", "The third failure deletes the task."),
     "fresh-quote-per-try": Case(LOST, "doubled", "No response and no event comes, so the leg is placed again.", PAIRS),
-    "job-places-anew": Case(LOST, "", "Not found by these pairs. The reason is not known.", PAIRS),
+    "job-places-anew": Case(
+        LOST, "doubled", "The place task still waits when the job runs, and the first try made a transaction.", PAIRS
+    ),
     "already-used-is-failure": Case(
         LOST, "lost", "The retry is refused because the first try succeeded, and no event tells.", PAIRS
     ),
@@ -69,10 +71,8 @@ CASES: Mapping[str, Case] = {
     "only-today": Case("webhook-lost-for-good", "lost", "The job runs four days later and does not read the order."),
     "own-clock-expires": Case(
         "webhook-lost-for-good",
-        "",
-        "Not found. The reason is not known.",
-        ("--plan", "pair"),
-        "test_payer_takes",
+        "lost",
+        "The job runs a day later, after the quote has expired, and reads the list last.",
     ),
     "second-payout-when-slow": Case("stuck-in-processing", "doubled", "The job runs while a payout is stuck."),
     "amount-of-first-quote": Case("quote-expires,rate-moves", "disagrees", "The rate moves between two quotes.", PAIRS),
