@@ -46,6 +46,24 @@ def test_a_standing_payout_is_booked_run_by_run(shop: Rig) -> None:
     assert shop.judged() == []
 
 
+def test_reconcile_activates_a_draft_after_lost_calls(shop: Rig) -> None:
+    with shop.world.fault(
+        match={"method": "POST", "path": "/recurring-payments/*/activate"},
+        respond={"status": 503, "code": "service_unavailable"},
+    ):
+        assert shop.standing_payout("rent").status_code >= 500
+    shop.shop.reconcile()
+    assert [payout.state for payout in shop.books.payouts()] == ["active"]
+
+
+def test_a_draft_with_a_refused_schedule_is_deleted(shop: Rig) -> None:
+    refused = {"status": 400, "code": "invalid_parameter"}
+    with shop.world.fault(match={"method": "PUT", "path": "/recurring-payments/*/schedule"}, respond=refused):
+        shop.standing_payout("rent")
+    assert [payout.state for payout in shop.books.payouts()] == ["deleted"]
+    assert shop.shop.recurring("rent") is None
+
+
 def test_an_order_that_is_sent_twice_is_one_order(shop: Rig) -> None:
     assert shop.onramp("A-1").json() == shop.onramp("A-1").json()
     assert shop.standing_payout("rent").json() == shop.standing_payout("rent").json()

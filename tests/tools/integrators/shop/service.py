@@ -51,6 +51,10 @@ class Service:
         """Lay something down; doing it twice is doing it once. Refused, Unknown."""
         return self._call("PUT", path, TRIES, json=body)
 
+    def delete(self, path: str) -> None:
+        """Delete a resource. Raise Refused or Unknown."""
+        self._call("DELETE", path, TRIES)
+
     def every(self, path: str, **query: str | int) -> Iterator[Document]:
         """Everything on a list, oldest first: what is added meanwhile comes at the end. Refused, Unknown."""
         page, pages = 1, 1
@@ -94,7 +98,7 @@ class Service:
             pause = 2.0**number
             try:
                 answer = self._http.request(method, path, headers=signed, **parts)
-                document = dict(answer.json())
+                document = {} if answer.status_code == 204 else dict(answer.json())
             except httpx.TransportError as error:
                 trouble = str(error) or type(error).__name__
             except (ValueError, TypeError):

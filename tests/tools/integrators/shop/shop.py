@@ -219,17 +219,31 @@ class Shop:
         made = self.recurring(reference) or self.draft(payout)
         self.books.note_payout(reference, made["id"], made["status"])
         if made["status"] not in UNDER_WAY:  # a status that nobody knew is none: to set it up twice does no harm
-            schedule = {
-                "frequency": "monthly",
-                "day_of_month": wanted["day_of_month"],
-                "start_date": wanted["start_date"],
-                "end": {"type": "after_occurrences", "occurrences": wanted["times"]},
-            }
-            self.service.put(f"/recurring-payments/{made['id']}/schedule", schedule)
-            self.service.get(f"/recurring-payments/{made['id']}/review")
-            active = self.service.post(f"/recurring-payments/{made['id']}/activate", {}, key=f"{reference}/activate")
-            self.books.note_payout(reference, made["id"], active["status"])
+            self.activate(payout, made)
         return self.books.open_payout(reference, wanted)
+
+    def activate(self, payout: Payout, made: Document) -> None:
+        """Activate a draft. Delete a draft that is refused, such as one with a start date in the past.
+
+        Raise Refused or Unknown. After Unknown the draft remains, and the job continues.
+        """
+        wanted, path = payout.wanted, f"/recurring-payments/{made['id']}"
+        schedule = {
+            "frequency": "monthly",
+            "day_of_month": wanted["day_of_month"],
+            "start_date": wanted["start_date"],
+            "end": {"type": "after_occurrences", "occurrences": wanted["times"]},
+        }
+        try:
+            self.service.put(f"{path}/schedule", schedule)
+            self.service.get(f"{path}/review")
+            active = self.service.post(f"{path}/activate", {}, key=f"{payout.reference}/activate")
+        except Refused:
+            if made["status"] == "draft":
+                self.service.delete(path)
+                self.books.note_payout(payout.reference, made["id"], "deleted")
+            raise
+        self.books.note_payout(payout.reference, made["id"], active["status"])
 
     def draft(self, payout: Payout) -> Document:
         """The recurring payment, not active yet."""
@@ -251,11 +265,13 @@ class Shop:
         return next((one for one in found if one["reference"] == reference), None)
 
     def follow_payout(self, payout: Payout) -> None:
-        """Learn how a standing payout stands, and every run of it."""
+        """Learn the status of a standing payout and of every run. Finish setting up a draft."""
         made = self.recurring(payout.reference)
         if made is None:
             return
         self.books.note_payout(payout.reference, made["id"], made["status"])
+        if made["status"] == "draft":
+            self.activate(payout, made)
         for transaction in self.service.every(f"/recurring-payments/{made['id']}/transactions"):
             order = self.order_of(transaction)
             if order is not None:
