@@ -91,12 +91,12 @@ CASES: Mapping[str, Case] = {
     ),
     "acknowledges-before-storing": Case(
         "test_standing_payout_that_the_owner_ends",
-        {"answer-unknown-enum": "lost"},
+        {"answer-unknown-enum": "lost", "webhook-lost-for-good": "lost"},
         "Nobody can tell yet how the payment stands; the event that told of it is gone, and no list has it later.",
     ),
     "seen-before-done": Case(
         "test_onramp",
-        {**_READ_FAILS, "answer-unknown-enum": "lost", "webhook-lost": "lost"},
+        {**_READ_FAILS, "answer-unknown-enum": "lost", "webhook-lost": "lost", "webhook-lost-for-good": "lost"},
         "The read after the last event fails; the event comes again, counts as a copy, and no job asks for the order.",
     ),
     "trusts-the-payload": Case(
@@ -109,7 +109,9 @@ CASES: Mapping[str, Case] = {
         "test_standing_payout", {"none": "lost"}, "The run is on CELO, so it is in no books, whatever goes wrong."
     ),
     "stale-token-loop": Case(
-        "test_standing_payout", {"none": "lost"}, "The token lapses within the hour, and the run is a day later."
+        "test_standing_payout",
+        {"none": "lost", "fails-until-given-up": "stuck"},
+        "The token lapses within the hour, and the run is a day later.",
     ),
     "verifier-without-clock": Case(
         "test_onramp",

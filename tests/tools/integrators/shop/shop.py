@@ -267,15 +267,20 @@ class Shop:
     def follow_payout(self, payout: Payout) -> None:
         """Learn the status of a standing payout and of every run. Finish setting up a draft."""
         made = self.recurring(payout.reference)
-        if made is None:
-            return
-        self.books.note_payout(payout.reference, made["id"], made["status"])
-        if made["status"] == "draft":
-            self.activate(payout, made)
-        for transaction in self.service.every(f"/recurring-payments/{made['id']}/transactions"):
+        if made is not None:
+            self.books.note_payout(payout.reference, made["id"], made["status"])
+            if made["status"] == "draft":
+                self.activate(payout, made)
+        for transaction in self.runs(payout, made):
             order = self.order_of(transaction)
             if order is not None:
                 self.follow(order, transaction)
+
+    def runs(self, payout: Payout, made: Document | None) -> Iterator[Document]:
+        """Return the runs of a standing payout. If it is deleted, no list has them, so they are searched for."""
+        if made is None:
+            return self.search(payout.reference)
+        return self.service.every(f"/recurring-payments/{made['id']}/transactions")
 
     # The job that runs every hour.
 
