@@ -208,7 +208,7 @@ SERVE = (
     ),
     Setting(
         "--detach",
-        "Start the server in the background, print its address, and exit. `rampsim stop` stops it.",
+        "Start the server in the background, print its address, and exit. End it with `rampsim stop`.",
         sort="switch",
         keyed=False,
     ),
@@ -225,7 +225,7 @@ CLIENT = (
     Setting(
         "--url",
         "Address of the running server.",
-        otherwise="the server started in this directory, else http://127.0.0.1:8642",
+        otherwise="the server started in this directory or its repository, else http://127.0.0.1:8642",
         metavar="URL",
     ),
     Setting("--world", "Id of the world to use.", otherwise="default", metavar="ID"),
