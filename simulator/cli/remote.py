@@ -76,7 +76,8 @@ def address_of(given: str | None) -> Address:
     """Return the server's address for a command. `given` is the value of the option `--url`, from any source.
 
     The first available source is used: `--url` or SIMULATOR_URL, SIMULATOR_HOST and SIMULATOR_PORT, the `url` in the
-    settings file, a server started in this directory or its repository, `host` and `port` in the settings file, the default address.
+    settings file, a server started in this directory or its repository, `host` and `port` in the settings file, the
+    default address.
     """
     context = click.get_current_context()
     source = context.get_parameter_source("url")

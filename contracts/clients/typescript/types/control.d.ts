@@ -2053,7 +2053,7 @@ export interface components {
         };
         /**
          * ConfirmationArrivesAction
-         * @description the chain confirms the deposit; at the required number, the balance is credited, as with deposit_confirms
+         * @description the chain confirms the deposit; the last required confirmation credits the balance, as deposit_confirms does
          */
         ConfirmationArrivesAction: {
             /** @description The id of: deposit. */

@@ -314,7 +314,7 @@ ACTIONS = (
     ),
     Action(
         "confirmation_arrives",
-        "the chain confirms the deposit; with the last required confirmation, the balance is credited, as with deposit_confirms",
+        "the chain confirms the deposit; the last required confirmation credits the balance, as deposit_confirms does",
         confirmation_arrives,
         ("deposit",),
         lambda: bodies.ConfirmationParameters,
