@@ -75,7 +75,7 @@ def _key_revoked(site: Site) -> Arming | None:
 
 
 def _rate_moves(site: Site) -> Arming | None:
-    """Change the rates before each call, up to and including the call of this fault."""
+    """Change the rates before each call, up to and including the call that the fault targets."""
     if site.facts["operation"] not in (*money().spending, *money().quoting):
         return None
     moved = {"action": "move_rates", "parameters": {"percent": -9}}
@@ -221,7 +221,7 @@ _MOMENTS: Mapping[str, datetime] = {
 
 
 def _moments(site: Site) -> list[str]:
-    """Return the names of the start times to try, without the cities whose currency no order uses."""
+    """Return the names of the start times to try. Omit cities whose currency no order uses."""
     values = {value for order in site.facts["orders"] for value in order.values() if isinstance(value, str)}
     foreign = {f"before midnight in {city}" for fiat, (city, _) in _ZONES.items() if fiat not in values}
     return [name for name in _MOMENTS if name not in foreign]

@@ -116,7 +116,7 @@ def by_destination(
 
 
 class EstimateBody(Body):
-    """The terms of a send to estimate the cost of."""
+    """The terms of a send whose cost is estimated."""
 
     symbol: Code
     """The asset to send."""

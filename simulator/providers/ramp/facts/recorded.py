@@ -1,4 +1,4 @@
-"""Reads facts from recorded traffic: reference data in the same form, without further calls.
+"""Extracts facts (reference data) from recorded traffic, in the form that `reading.py` returns, without further calls.
 
 A recording has pseudonyms for names and for values that are not in the contract. Such values are left out, because the
 traffic did not show them.
@@ -23,7 +23,7 @@ _ASSET = ("symbol", "network", "decimals", "status", "deposit_fees", "slippage",
 _NETWORK = ("network", "status", "avg_confirmation_seconds", "network_fee", "assets")
 _PAGING = frozenset({"page", "limit", "size"})
 _WHOLE = frozenset({"active", "active,inactive", "inactive,active"})
-"""The values of the filter `status` with which a list still has every active product."""
+"""Values of the `status` filter that exclude no active product."""
 _PREFIX = re.compile(r"[a-z]+(_[a-z]+)*_")
 
 
@@ -37,7 +37,7 @@ class Seen(NamedTuple):
 
 
 def recorded_facts(calls: Iterable[Seen]) -> Iterator[tuple[str, object]]:
-    """Yield the parts of the facts that the traffic shows completely. The last response counts."""
+    """Yield the parts of the facts that the traffic shows completely, from the last response to each request."""
     calls = list(calls)
     products = [row for row in _whole(calls, "/fees", {"status": _WHOLE}) or () if _is_named(row)]
     if products:

@@ -101,7 +101,7 @@ class CurrencyRow:
 def _in_force(
     world: World, environment: str, product: str, currency: Currency, bought: Currency | None = None
 ) -> FeeProduct | None:
-    """Return the active product that currently sets the price of an operation, or None if there is none.
+    """Return the active product that currently determines the price of an operation, or None if there is none.
 
     `bought` is the asset of a purchase. For purchases, the product for mobile money is used.
     """

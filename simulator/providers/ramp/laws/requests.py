@@ -1,4 +1,4 @@
-"""Hooks that make schemathesis' requests acceptable if a schema cannot express what the service requires.
+"""Hooks that adjust schemathesis requests to requirements that a schema cannot express.
 
 - A webhook endpoint is called at its registration, so its URL must exist. The hooks use the inbox of the simulator
 under test, or RAMPSIM_WEBHOOK_URL.

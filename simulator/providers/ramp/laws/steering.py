@@ -1,4 +1,4 @@
-"""Outside events that the behaviour rules cause in the world under test: deposits, rate changes, network failures."""
+"""Outside events that rule checks trigger in the world under test: deposits, rate changes, network failures."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def platform_user(world: ControlledWorld) -> Shown:
 def meanwhile(
     world: ControlledWorld, action: str, change: JsonObject, back: JsonObject, target: str | None = None
 ) -> Iterator[None]:
-    """Perform an action at the start of the block, and the same action with `back` at its end."""
+    """Perform an action with `change` when the block starts, and again with `back` when it ends."""
     world.act(action, target, **change)
     try:
         yield

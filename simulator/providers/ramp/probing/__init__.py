@@ -101,7 +101,7 @@ def _refunded(bodies: Mapping[str, Any]) -> str | None:
 
 
 def _degraded(bodies: Mapping[str, Any]) -> str | None:
-    """Return whether a quote on a degraded network is refused, `yes` or `no`. The network is degraded all the time."""
+    """Return whether a quote on a degraded network is refused, `yes` or `no`. The network stays degraded throughout."""
     for step in ("stats", "stats'"):
         rows = bodies.get(step)
         rows = rows.get("networks") if isinstance(rows, dict) else rows
@@ -137,7 +137,7 @@ def _failed_runs(bodies: Mapping[str, Any]) -> str | None:
 
 
 def _run_suffix(bodies: Mapping[str, Any]) -> str | None:
-    """Return how the number of a run follows the reference: `hyphen`, `underscore`, or `another`."""
+    """Return the separator between the reference and the run number: `hyphen`, `underscore`, or `another`."""
     payment, runs = bodies.get("recurring"), bodies.get("runs")
     rows = runs.get("data") if isinstance(runs, dict) else runs
     if not isinstance(payment, dict) or not isinstance(rows, list) or not rows or not isinstance(rows[-1], dict):

@@ -95,7 +95,7 @@ PLATFORM_USERS = TableKey("platform_users", PlatformUser)
 
 def profile_of(world: World) -> Profile:
     """Return the account of a world."""
-    return world.store[PROFILES].rows[ACCOUNT]  # each call asks five times, and a method takes twice as long
+    return world.store[PROFILES].rows[ACCOUNT]  # read five times per request, and a method takes twice as long
 
 
 def write(world: World, profile: Profile) -> Profile:

@@ -83,7 +83,7 @@ def environment(bench: Bench) -> None:
 
 
 def _judge_token(bench: Bench, token: str) -> None:
-    """Check that all operations refuse a token. If the run must not write, check only operations that read."""
+    """Check that all operations refuse a token. If the run is read-only, check only operations that read."""
     for operation in operation_ids():
         if operation != TOKEN and (bench.writes or operation.startswith("GET ")):
             ids = dict.fromkeys(re.findall(r"\{([a-z_]+)\}", operation), NOWHERE)

@@ -89,7 +89,7 @@ def remaining(bench: Bench) -> None:
 
 @guess("limits.used", "M14", "writes")
 def used(bench: Bench) -> None:
-    """A withdrawal uses the limits up by the amount that it pays out. A failed withdrawal does not use them up."""
+    """A withdrawal counts towards the limits with the amount that it pays out. A failed withdrawal does not count."""
     before = bench.done(LIMITS)
     made = stock.withdrawal(bench)
     after = bench.done(LIMITS)

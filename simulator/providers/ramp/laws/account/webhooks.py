@@ -65,7 +65,7 @@ def receiving(bench: Bench, *events: str) -> Iterator[Receiver]:
 
 @contextmanager
 def failing(bench: Bench, *statuses: int) -> Iterator[Receiver]:
-    """Create an endpoint and one event. The endpoint responds to the delivery attempts with these statuses."""
+    """Create an endpoint and one event. The endpoint returns the given statuses to the delivery attempts, in order."""
     with receiving(bench, "beneficiary.created") as receiver:
         receiver.answers(*statuses)
         stock.beneficiary(bench, {**stock.BENEFICIARY, "name": stock.OUTSIDE_ASCII})

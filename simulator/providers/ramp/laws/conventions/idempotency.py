@@ -95,7 +95,7 @@ def replay(bench: Bench) -> None:
 
 @promise("idempotency.nothing_new", COMMON, "writes")
 def nothing_new(bench: Bench) -> None:
-    """A POST repeated with the same Idempotency-Key creates nothing new, even with another body."""
+    """A POST repeated with the same Idempotency-Key creates no second resource, even with a different body."""
     for post in _posts(bench):
         if not post.rows:
             continue
@@ -172,7 +172,7 @@ def same_bytes(bench: Bench) -> None:
 
 @guess("idempotency.refusal", "H14", "writes")
 def refusal(bench: Bench) -> None:
-    """A request that is refused for a business reason also uses up its key."""
+    """A request that is refused for a business reason also consumes its idempotency key."""
     post = _quote(bench)
     low = {**post.body, "amount": "0.01"}
     first, second = post.send(low), post.send(low)

@@ -89,7 +89,7 @@ def wallet_disabled(bench: Bench) -> None:
 
 @promise("lightning.with_wallet", "POST /wallets: lightning", "writes")
 def with_wallet(bench: Bench) -> None:
-    """A bitcoin wallet has a Lightning address only if the request to create it contained lightning."""
+    """A bitcoin wallet has a Lightning address only if the request that created it set `lightning`."""
     made = stock.wallet(bench, "bitcoin", lightning=True)
     kinds = [entry["type"] for entry in made.body["lightning_addresses"]]
     bench.holds(kinds == ["lightning_address"], made, f"entries are {kinds}", "lightning_addresses")
