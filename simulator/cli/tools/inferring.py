@@ -31,11 +31,12 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--name", metavar="NAME", help="Name of the service in the observed file.  [default: name of DIR]")
 @click.option("--base", metavar="URL", help="Base URL of the calls in HAR files.  [default: the part up to /v1]")
 def infer(directory: Path, out: Path | None, as_json: Path | None, name: str | None, base: str | None) -> None:
-    """Decide assumptions from a recording, without calling the service.
+    """Decide assumptions from recorded traffic.
 
-    DIR contains recordings from `rampsim capture` (.jsonl) or HAR files. They are replayed in worlds with the
-    usual assumption and in worlds with each alternative. A recording that agrees with only one of them decides the
-    assumption. The reference data that the recording shows, such as fees and limits, becomes facts.
+    DIR contains recordings from `rampsim capture` (.jsonl) or HAR files. The service is not called: the recordings are
+    replayed in worlds with the usual assumption and in worlds with each alternative. A recording that agrees with only
+    one of them decides the assumption. The reference data that the recording shows, such as fees and limits, becomes
+    facts.
 
     Exits with 1 if the recording contradicts an assumption, or if no recorded call could be replayed.
     """

@@ -17,9 +17,11 @@ from simulator.engine.clients.control import ControlClient, segment
 from simulator.engine.text.terminal import plain_line
 from simulator.kernel.world import DEFAULT_WORLD
 
+_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+
 
 @click.command()
-@click.argument("method", type=click.Choice(["GET", "POST", "PUT", "PATCH", "DELETE"], case_sensitive=False))
+@click.argument("method", metavar="METHOD", type=click.Choice(_METHODS, case_sensitive=False))
 @click.argument("path")
 @click.argument("body", required=False)
 @click.option("-f", "--field", metavar="NAME", help="Print one field, for example id or data.0.id.")
@@ -35,8 +37,8 @@ def call(
 ) -> None:  # fmt: skip
     """Make an API call with a token for the world.
 
-    PATH is relative to the base URL. BODY is JSON, @FILE, or - for standard input. Exits with 1 if the API refuses
-    the call.
+    METHOD is GET, POST, PUT, PATCH or DELETE. PATH is relative to the base URL. BODY is JSON, @FILE, or - for standard
+    input. Exits with 1 if the API refuses the call.
 
     \b
     rampsim call GET /profile
