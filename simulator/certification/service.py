@@ -108,5 +108,5 @@ class Playbook:
 
     @property
     def unknown_event(self) -> str:
-        """An event type that the service may add. Receivers do not know it."""
+        """An event type that the service might add in the future, unknown to receivers."""
         return f"{self.history[-1].event.rpartition('.')[0]}.held_for_review"

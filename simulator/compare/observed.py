@@ -25,7 +25,7 @@ class Changes:
 
 
 def changes(old: Observed, new: Observed) -> Changes:
-    """Compare the verdicts of two files on the same service."""
+    """Compare the verdicts in two observed files of the same service."""
     before, after = _decided(old.verdicts), _decided(new.verdicts)
     both = [one for one in before if one in after]
     return Changes(

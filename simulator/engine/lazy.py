@@ -83,7 +83,7 @@ def _spec_in(folder: str, name: str) -> ModuleSpec | None:
     """Return the lazy module of this name if its source is in a folder.
 
     This takes a third of the time of the path finder, which lists folders, looks for binary modules first and computes
-    the path of the compiled file. The path finder is asked next, so it still finds everything else.
+    the path of the compiled file. Python's path finder runs next and finds all other modules.
     """
     stem = f"{folder}/{name.rpartition('.')[2]}"
     if isfile(place := f"{stem}.py"):

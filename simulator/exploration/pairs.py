@@ -85,7 +85,7 @@ def _pairs(evidence: Document, classes: Sequence[str]) -> Iterator[tuple[_Placed
 
 
 def _names(site: Site) -> frozenset[str]:
-    """Return the ids and references in the data of a site."""
+    """Return the ids and references in the data of a site (a call or delivery at which a fault can be applied)."""
     given = site.facts.get("names") or (site.facts.get("object"), site.facts.get("id"), site.facts.get("reference"))
     return frozenset(name for name in given if name)
 

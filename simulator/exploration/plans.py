@@ -79,7 +79,7 @@ def expected_seconds(runs: Sequence[Run], seconds: Mapping[str, float], workers:
 
 
 def _lasting(works: float, waits: float, workers: int) -> float:
-    """Estimate how many seconds runs take in total, given their seconds of work and of waiting."""
+    """Estimate how many seconds runs take in total, given the seconds that each run works and waits."""
     works, waits = works / workers, waits / waiting(workers)
     return works + waits if workers == 1 else max(works, waits)
 

@@ -127,7 +127,7 @@ class _Pack:
 
 
 class Packing:
-    """The strings of one kind in a world. Older strings are packed as newer strings are added."""
+    """The strings of one kind in a world. Older strings are compressed as newer strings are added."""
 
     __slots__ = ("_newest",)
 

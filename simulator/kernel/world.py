@@ -190,7 +190,7 @@ class World:
 
 
 class _CausedChange:
-    """A transaction in a world's store with a cause and an origin.
+    """A transaction in a world's store that records the cause and the origin of its changes.
 
     When it ends, the previous cause and origin are restored.
     """

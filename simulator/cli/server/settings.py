@@ -30,7 +30,7 @@ class Setting(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The key in a settings file: the flag without dashes."""
+        """The key in a settings file: the flag without its leading dashes."""
         return self.flag.partition("/")[0].removeprefix("--")
 
     @property

@@ -1,6 +1,6 @@
 """`ControlCall`, the argument of control call handlers.
 
-The object waits for receivers, advances clocks and reads query parameters.
+Its methods wait for receivers, advance clocks and read query parameters.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def cards_in(connection: sqlite3.Connection) -> Mapping[str, bytes]:
 
 
 def put_cards(connection: sqlite3.Connection, cards: Mapping[str, NewCard]) -> set[str]:
-    """Write cards and the last-used times of their worlds. Call this inside a transaction.
+    """Write cards (the index entries of worlds) and the last-used times of the worlds. Call this inside a transaction.
 
     Return the ids of the worlds whose cards were written. Worlds with newer entries are skipped.
     """

@@ -113,7 +113,7 @@ def _bounded(names: Iterable[str]) -> list[str]:
 
 
 def _noted(world: World) -> Iterator[Finding]:
-    """Yield the findings that resource packages recorded, one per kind and message."""
+    """Yield the findings about a world that provider packages recorded, one per kind and message."""
     clauses = vocabulary_of(world).provider.clauses
     groups: dict[tuple[str, str], list[Advice]] = {}
     for row in world.store[ADVICE].values():

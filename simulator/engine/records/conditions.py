@@ -1,4 +1,4 @@
-"""Conditions on records. The records in a table that match them are found with or without an index."""
+"""Conditions on records. Matching records of a table are found with or without an index."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The server as a Starlette application. Calls to the API and the control API are handled before its routes.
 
-The two APIs are not lists of routes. Starlette would search such a list from the start for every call, which reduced
-throughput by a third. Each API has its own router instead.
+The two APIs are not lists of routes. Starlette searches such a list from the start for every call, which
+reduced the measured throughput by a third. Each API has its own router instead.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ class Head:
 
     @cached_property
     def options(self) -> set[bytes]:
-        """The options of the connection."""
+        """The options in the message's `Connection` header."""
         return self.tokens(b"connection")
 
     @property

@@ -54,7 +54,7 @@ class Watch:
         return _joined(receipts)
 
     def look(self) -> None:
-        """Compare the books with the ledger if an order has changed, or if an order has disagreed for long enough."""
+        """Compare books and ledger if an order has changed, or if they have differed for the tolerated time."""
         resources = self._one.world.control("GET", "/resources")["data"]
         states: list[object] = [(row["id"], row["status"]) for row in resources if row.get("status")]
         now = self._now_ms()
@@ -84,7 +84,7 @@ class Watch:
         return None if body.get("to") is None else parse_timestamp(body["to"])
 
     def _next_ms(self) -> int | None:
-        """Return the next relevant instant: a timer, or the end of a tolerated period."""
+        """Return the time of the next timer, or the time at which a tolerated difference becomes a finding."""
         now = self._now_ms()
         timer = self._one.world.control("GET", "/clock")["next_timer_at"]
         ends = [since + self._tolerated_ms for order, since in self._since.items() if order not in self.late]

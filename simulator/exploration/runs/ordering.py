@@ -1,4 +1,4 @@
-"""Deliveries about one object in a given order, after a test during which none of them arrived."""
+"""Withholds the deliveries about one object during a test, then makes them in a given order."""
 
 from __future__ import annotations
 

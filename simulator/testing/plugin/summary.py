@@ -84,7 +84,7 @@ class Notes:
         self._report: Report = {}
 
     def keep(self, test: str, look: str) -> None:
-        """Record a kept world whose test passed."""
+        """Record a world that is kept although its test passed."""
         self._report.setdefault("kept", []).append({"test": test, "look": look})
 
     def take(self, test: str, world: World) -> None:

@@ -99,7 +99,7 @@ def _shown_clock(of: WorldState | Blueprint) -> JsonObject:
 
 
 def _tables(simulator: Simulator, state: WorldState) -> dict[str, Mapping[str, object]]:
-    """Return the tables.
+    """Return the saved tables of a world, for its state document.
 
     The scenarios of the server are added as uploaded scenarios, because another server may not have them.
     """

@@ -1,4 +1,4 @@
-"""Checks a scenario's `expect` after its drive, and explains each expectation that is not met."""
+"""Checks a scenario's `expect` section after the steps of its `drive` section, and explains each unmet expectation."""
 
 from __future__ import annotations
 

@@ -70,5 +70,5 @@ class Meter:
 
     @property
     def observed(self) -> Mapping[tuple[str, int], Observed]:
-        """The counters, by operation and status."""
+        """The call counters, by operation and status."""
         return self._observed

@@ -96,7 +96,7 @@ def fee_rounded_up(bench: Bench) -> None:
 
 
 def _received(row: Priced, quote: Answer) -> tuple[str, Decimal, Decimal]:
-    """Return the path of the received amount in a quote, the amount before rounding, and the smallest unit."""
+    """Return three values: the path of the received amount in a quote, the unrounded amount, and the smallest unit."""
     rate, fee = quote.number("rate"), quote.number("fee.total")
     if row.product == "swap":
         exact = (quote.number("from.amount") - fee) * rate
