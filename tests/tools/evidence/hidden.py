@@ -1,7 +1,7 @@
 """Probes hidden services: simulators with randomly switched assumptions, other reference data, or other behaviour.
 
-`python -m tests.tools.evidence.hidden [SEEDS] [MODE]...` prints the correct and the wrong verdicts for each mode. `make
-evidence ARGS=200` runs the whole campaign.
+`python -m tests.tools.evidence.hidden [COUNT] [MODE]...` prints the correct and the wrong verdicts for each mode. `make
+evidence ARGS=200` runs the whole campaign. With `--seeds FIRST-LAST --results FILE`, it runs in parts that add up.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from argparse import ArgumentParser
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -222,28 +224,103 @@ def _other_user(origin: str) -> str:
     return str(control(origin, "GET", "/worlds/default")["platform_users"][0]["user_id"])
 
 
+@dataclass(frozen=True)
+class Row:
+    """The result of one service, as a line of a results file."""
+
+    mode: str
+    seed: int
+    counts: Mapping[str, int]
+    """How many assumptions were decided, and how many were not for each reason."""
+    wrong: tuple[str, ...]
+    calls: int
+    seconds: float
+
+
+def read_rows(path: Path) -> dict[tuple[str, int], Row]:
+    """Return the rows of a results file by mode and seed. A last line that was cut off is ignored."""
+    rows = {}
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+        try:
+            row = Row(**json.loads(line))
+        except ValueError:
+            continue
+        rows[row.mode, row.seed] = row
+    return rows
+
+
+def summary(mode: str, rows: Iterable[Row]) -> str:
+    """Return one line with the totals of a mode."""
+    played = [row for row in rows if row.mode == mode]
+    if not played:
+        return f"{mode}: 0 services"
+    totals: Counter[str] = Counter(wrong=sum(len(row.wrong) for row in played))
+    for row in played:
+        totals.update(row.counts)
+    shown = ", ".join(f"{number} {reason}" for reason, number in sorted(totals.items()))
+    return (
+        f"{mode}: {len(played)} services; {shown}; "
+        f"decided {_range(row.counts.get('decided', 0) for row in played)}, "
+        f"calls {_range(row.calls for row in played)}, seconds {_range(row.seconds for row in played)}"
+    )
+
+
+def _range(numbers: Iterable[float]) -> str:
+    found = list(numbers)
+    return f"{min(found)} to {max(found)}"
+
+
+def play(mode: str, seeds: Sequence[int], results: Path | None) -> None:
+    """Probe the services of these seeds that are not in the results file, and append them.
+
+    Prints each service, and the totals of all services in the file.
+    """
+    rows = read_rows(results) if results else {}
+    left = [seed for seed in seeds if (mode, seed) not in rows]
+    with ThreadPoolExecutor(MODES[mode].at_once) as pool:
+        for seed, played in zip(left, pool.map(partial(_attempt, mode), left), strict=True):
+            if isinstance(played, str):
+                _say(f"{mode} {seed} failed: {played}")
+                continue
+            counts, wrong, report = played
+            row = Row(mode, seed, dict(counts), tuple(wrong), report["calls"], report["seconds"])
+            rows[mode, seed] = row
+            if results:
+                with results.open("a", encoding="utf-8") as file:
+                    file.write("\n" + json.dumps(asdict(row)))  # first a new line: the last one may be cut off
+            open_ = [f"{one['id']} {one['reason']}" for one in report["assumptions"] if one["reason"]]
+            _say(f"{mode} {seed}: {counts['decided']} decided, {row.calls} calls, open: {', '.join(open_)}")
+            for line in wrong:
+                _say(f"    {mode} {seed} is wrong: {line}")
+    _say(summary(mode, rows.values()))
+
+
+def _attempt(mode: str, seed: int) -> tuple[Counter[str], list[str], dict[str, Any]] | str:
+    """Return the result of `one_run`, or why there is none."""
+    try:
+        return one_run(mode, seed)
+    except (AssertionError, OSError, subprocess.SubprocessError) as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def _seeds(text: str) -> range:
+    first, _, last = text.partition("-")
+    return range(int(first), int(last or first) + 1)
+
+
 def main() -> None:
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 10
-    for name in sys.argv[2:] or MODES:
-        totals: Counter[str] = Counter()
-        calls, seconds, decided = [], [], []
-        seeds = range(20 if name == "other" and count > 20 else count)
-        with ThreadPoolExecutor(MODES[name].at_once) as pool:
-            for seed, (counts, wrong, report) in zip(seeds, pool.map(partial(one_run, name), seeds), strict=True):
-                totals += counts
-                totals["wrong"] += len(wrong)
-                calls.append(report["calls"])
-                seconds.append(report["seconds"])
-                decided.append(counts["decided"])
-                open_ = [f"{row['id']} {row['reason']}" for row in report["assumptions"] if row["reason"]]
-                _say(f"{name} {seed}: {counts['decided']} decided, {report['calls']} calls, open: {', '.join(open_)}")
-                for line in wrong:
-                    _say(f"    {name} {seed} is wrong: {line}")
-        shown = ", ".join(f"{number} {reason}" for reason, number in sorted(totals.items()))
-        _say(
-            f"{name}: {len(calls)} services; {shown}; decided {min(decided)} to {max(decided)}, "
-            f"calls {min(calls)} to {max(calls)}, seconds {min(seconds)} to {max(seconds)}"
-        )
+    parser = ArgumentParser(description="Probe hidden services and count what is decided, and what wrongly.")
+    parser.add_argument("count", nargs="?", default="10", help="number of services of each mode: seeds 0 to COUNT - 1")
+    parser.add_argument("modes", nargs="*", metavar="mode", help=f"{', '.join(MODES)}; default: all")
+    parser.add_argument("--seeds", type=_seeds, metavar="FIRST-LAST", help="these seeds instead of COUNT")
+    parser.add_argument(
+        "--results", type=Path, metavar="FILE", help="skip the services in this file, and append others"
+    )
+    given = parser.parse_args()
+    modes = given.modes if given.count.isdecimal() else [given.count, *given.modes]
+    count = int(given.count) if given.count.isdecimal() else 10
+    for mode in modes or MODES:
+        play(mode, given.seeds or range(min(count, 20) if mode == "other" else count), given.results)
 
 
 def _say(line: str) -> None:
