@@ -125,7 +125,7 @@ def _entry(entry: Assumption, point: str) -> list[str]:
     lines = ["", f"{name} {point}." if point else name, "", _sentence(entry.text), ""]
     if entry.why:
         lines.append(f"- *Why it had to be decided*: {entry.why}")
-    lines.append(f"- *Depends on it*: {_sentence(entry.rests_on)}")
+    lines.append(f"- *Affects*: {_sentence(entry.rests_on)}")
     lines.append("- *About the simulator itself*." if entry.own else f"- *Find out*: {entry.find_out}")
     if entry.id in SWITCHES:
         names = ", ".join(f"`{name}`" for name in SWITCHES[entry.id].alternatives)

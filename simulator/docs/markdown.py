@@ -96,7 +96,7 @@ def _heading_close(self: object, tokens: Sequence[Token], index: int, *_: object
 
 
 def _without_empty_heads(tokens: Sequence[Token]) -> list[Token]:
-    """Return the tokens without empty table headers. Markdown requires a header even if it is empty."""
+    """Return the tokens without empty table headers. Markdown requires a header row, even an empty one."""
     kept: list[Token] = []
     head: list[Token] | None = None
     for token in tokens:

@@ -1,4 +1,4 @@
-"""The observed file: verdicts on a real service, from which worlds take their assumptions."""
+"""The observed file: verdicts on a real service. Worlds use them to set their assumptions."""
 
 from __future__ import annotations
 

@@ -65,15 +65,14 @@ class Arming:
     kills: bool = False
     """True if the application started by explore is killed when the fault happens."""
     crash: Document | None = None
-    """The place where the application dies: the file, the line, and the number of the visit to that line."""
+    """The point at which the application crashes: the file, the line, and the number of the visit to that line."""
 
 
 @dataclass(frozen=True)
 class FaultClass:
-    """One fault class. `arm` returns None if the site does not match.
+    """One fault class. `arm` returns None if the class does not apply to a site (a call or delivery of a test).
 
-    `strikes`: True if the call or delivery itself fails while the service continues, False if a third party acts
-    differently.
+    `strikes`: True if the fault breaks the call or delivery itself, False if it changes what a third party does.
     """
 
     name: str

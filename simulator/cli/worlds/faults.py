@@ -53,7 +53,7 @@ def faults(client: clients.ControlClient) -> None:
 def list_faults(client: clients.ControlClient) -> None:
     """Show the active faults, including faults of scenarios.
 
-    `hits` is the number of times that a fault has applied.
+    `hits` is the number of times that a fault was applied.
     """
     show(client.get("/faults")["data"])
 

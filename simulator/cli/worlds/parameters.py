@@ -1,7 +1,7 @@
 """Parameters for an action on the command line: `--failure-code payout_failed` becomes a JSON value.
 
-The action's JSON Schema determines the type of a value, not its appearance. "50" stays a string if the schema expects
-a string.
+The type of a value comes from the action's JSON Schema, not from how the value is written: "50" stays a string if the
+schema expects a string.
 """
 
 from __future__ import annotations

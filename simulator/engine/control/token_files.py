@@ -4,7 +4,7 @@ tokens:
   - name: team-a
     sha256: 5e88…            # or `token`, in plain text
     worlds: team-a-          # the prefix of the ids of its worlds, or "*"
-    most_worlds: 20          # the number of worlds at a time; unlimited by default
+    most_worlds: 20          # the maximum number of worlds at a time; unlimited by default
 """
 
 from pathlib import Path

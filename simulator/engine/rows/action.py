@@ -111,7 +111,7 @@ class Action(Generic[TargetT, ParametersT]):
             yield wrong(self.names_event, f"unknown event type {name!r}{hint}")
 
     def states(self, machine: Machine) -> list[str]:
-        """Return the states in which the table allows this action. The guard is not checked."""
+        """Return the states in which the transition table allows this action. The guard is not checked."""
         return [state for state in machine.rows if self._acts_in(state, machine)]
 
     def _acts_in(self, state: str, machine: Machine) -> bool:

@@ -75,7 +75,7 @@ class Application(Starlette):
 
     @property
     def fast_path(self) -> FastPath | None:
-        """The fast path to both APIs.
+        """The fast path to the API and the control API.
 
         None if middleware was added to the application, because that middleware must process every call.
         """

@@ -68,7 +68,7 @@ def read_observed(document: object, switches: Switches, name: str) -> Observed:
     try:
         datetime.date.fromisoformat(date)
     except ValueError:
-        raise StateError("observed_at", f"{date!r} is not a date like 2026-11-23") from None
+        raise StateError("observed_at", f"{date!r} is not a date; write YYYY-MM-DD") from None
     rows = _mapping(document, "assumptions")
     for identifier, row in rows.items():
         _check_verdict(identifier, row, switches)

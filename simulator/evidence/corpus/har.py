@@ -127,7 +127,7 @@ def _moment(text: str, where: str) -> int:
     except ValueError:
         at_ms = -1
     if not 0 <= at_ms <= LAST_MS:
-        raise HarError(f"`startedDateTime` of {where} must be a timestamp in the years 1970 to 9998")
+        raise HarError(f"`startedDateTime` of {where} must be a timestamp between the years 1970 and 9998")
     return at_ms
 
 

@@ -235,7 +235,7 @@ def _wrong_with(before: Orders, after: Orders, *, passed: bool, strikes: bool) -
             if status == "draft" and was_status != "draft":
                 yield Problem("stuck", reference, ZERO, ZERO, "", f"{reference}: was {was_status}, and is a draft")
     if after.unread:
-        yield Problem("disagrees", "", ZERO, ZERO, "", f"after the fault the books cannot be read: {after.unread}")
+        yield Problem("disagrees", "", ZERO, ZERO, "", f"the books could not be read after the fault: {after.unread}")
 
 
 def _wrong_with_order(

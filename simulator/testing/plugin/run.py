@@ -37,7 +37,7 @@ _TITLE = "rampsim: what happened in the simulator"
 
 
 class Run:
-    """The state of one process of a run, registered as a plugin when the first fixture is used."""
+    """A test run in one process. It is registered as a pytest plugin when the first fixture is used."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config

@@ -127,7 +127,7 @@ class RunServer:
 def _is_shared(path: Path) -> bool:
     """Return True if other processes hold a shared lock.
 
-    In that case, a shared lock succeeds and an exclusive lock fails.
+    In that case, this process can get a shared lock but not an exclusive one.
     """
     try:
         with path.open("r+b") as file:

@@ -41,8 +41,8 @@ class Server:
     def __init__(
         self, link: Link, stop: Callable[[], None] | None = None, *, observed: Sequence[Path] | None = None
     ) -> None:
-        """`observed`: files with observations of the real service, from which worlds take assumptions. The default is
-        SIMULATOR_OBSERVED.
+        """`observed`: files with observations of the real service. Worlds use them to set their assumptions. The
+        default is SIMULATOR_OBSERVED.
         """
         self.link = link
         self._stop = stop

@@ -281,7 +281,7 @@ def spoilt(recording: dict[str, Any], *path: Any, value: Any) -> bytes:
         (
             ("startedDateTime",),
             "9999-12-31T00:00:00Z",
-            "`startedDateTime` of entry 2 must be a timestamp in the years 1970",
+            "`startedDateTime` of entry 2 must be a timestamp between the years 1970",
         ),
         (("startedDateTime",), 5, "`startedDateTime` of entry 2 must be a string"),
     ],

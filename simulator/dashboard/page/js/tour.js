@@ -4,9 +4,9 @@ import { html, store, useEffect, useStore } from "./lib.js";
 const REMEMBERED = "rampsim-tour";
 const STEPS = [
   ["#search", "Find anything", "Type a reference, an id, an amount or a phone number. Press / on any page to search."],
-  [".clock", "You control time", "Advance simulated time, or let it run. Press . to advance to the next timer; a message shows what happened."],
+  [".clock", "You control time", "Advance simulated time, or let it run. Press the period key (.) to advance to the next timer; a message shows what happened."],
   [".rail a[href='#/resources']", "Every object has a history", "Open an object to see its status, the cause of each change, planned timers, and buttons for actions of third parties."],
-  [".rail a[href='#/requests']", "Every request is saved", "See its body, response and changes, copy it as curl, or send it again. Events and deliveries have their own pages."],
+  [".rail a[href='#/requests']", "Every request is saved", "See a request's body, response and changes, copy it as curl, or send it again. Events and deliveries have their own pages."],
   [".world", "Worlds are isolated", "Each world has its own clock, keys and objects. Each test creates its own world."],
 ];
 

@@ -74,7 +74,7 @@ def moment(param: str, text: str) -> int:
     except ValueError as error:
         raise invalid_parameter(param, str(error)) from None
     if not 0 <= at_ms <= LAST_MS:
-        raise invalid_parameter(param, "it must be in the years 1970 to 9998")
+        raise invalid_parameter(param, "it must be between the years 1970 and 9998")
     return at_ms
 
 

@@ -71,9 +71,11 @@ async def seed(call: ControlCall) -> SeedAnswer:
     if body.mix not in history.mixes:
         raise invalid_parameter("mix", f"it must be {' or '.join(history.mixes)}")
     if body.days * body.per_day > _MOST_ORDERS:
-        raise invalid_parameter("per_day", f"one call creates at most {_MOST_ORDERS:,} orders; call several times")
+        raise invalid_parameter(
+            "per_day", f"one call creates at most {_MOST_ORDERS:,} orders; split them over several calls"
+        )
     if world.now_ms + body.days * DAY_MS > LAST_MS:
-        raise invalid_parameter("days", "the clock ends with the year 9998")
+        raise invalid_parameter("days", "the clock cannot go past the year 9998")
     call.patience()
     call.require_idle(world)
     return await _Seeding(call, world, history).play(body.days, body.per_day, body.mix)

@@ -206,7 +206,7 @@ def _moment(parent: JsonObject, name: str, at: str) -> int:
     except ValueError as error:
         raise StateError(at + name, str(error)) from None
     if not 0 <= at_ms <= LAST_MS:
-        raise StateError(at + name, "it must be in the years 1970 to 9998")
+        raise StateError(at + name, "it must be between the years 1970 and 9998")
     return at_ms
 
 

@@ -40,7 +40,7 @@ operation = calls_under("Worlds")
 def _scenario_choice(value: Any) -> str | JsonObject:
     if isinstance(value, dict) or (isinstance(value, str) and value):
         return value
-    raise ValueError("it must be the name of a scenario or a scenario document")
+    raise ValueError("it must be a scenario document or the name of a scenario")
 
 
 ScenarioChoice = Annotated[

@@ -233,7 +233,7 @@ class WhereChecker:
         except (TypeError, ValueError):
             return  # The models report an invalid test.
         known = ", ".join(sorted(words)) if len(words) <= _FEW else f"{len(words)} values"
-        self._document.warn(place, f"`{name}` never passes these tests; its values are {known}")
+        self._document.warn(place, f"no value of `{name}` passes these tests; possible values: {known}")
 
     def _contradictions(self, path: Path, where: Mapping[str, object]) -> None:
         """Warn of tests that no value can pass, for any field."""

@@ -115,7 +115,7 @@ def bind(world: World, object_id: str, name: str) -> None:
 
 
 def offer(context: Context, world: World, name: str, occurrence: Occurrence, bound_id: str) -> bool:
-    """Let the first matching rule of a scenario handle an occurrence. Return True if a rule matched."""
+    """Run the first rule of a scenario that matches this event or call. Return True if a rule matched."""
     scenario = context.catalogue.get(world, name)
     rules = scenario.rules_about(occurrence.event, occurrence.subject.get("type"))
     return _offer(context, world, scenario, rules, occurrence, bound_id, _view_of(world, occurrence))

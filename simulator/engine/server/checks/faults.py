@@ -83,7 +83,9 @@ class Interference:
         """A third-party action that is performed before the call is carried out."""
 
     def came_to_nothing(self, world: World) -> None:
-        """Record that the third-party action was refused. If the fault has no other effect, its hit is not counted.
+        """Record that the service refused the third-party action of this fault.
+
+        If the fault has no other effect, it does not count as applied.
 
         Call this inside a transaction.
         """

@@ -92,7 +92,7 @@ class Schedule:
         return _day_in_month(first + index, self.day_of_month or 1)
 
     def moment_at(self, index: int) -> int | None:
-        """Return the UTC time in milliseconds of the date with the given number, or None if there is no such date."""
+        """Return the UTC time, in milliseconds, of the date with this number, or None if there is no such date."""
         found = self.date_at(index)
         return None if found is None else local_ms(found, self.time, self.timezone)
 

@@ -50,7 +50,7 @@ def rule(text: str) -> list[str]:
             "order.created, where: {type: buyback, parcel.mmo: x}",
             "there is no field `mmo` in `parcel`; did you mean `memo`?",
         ),
-        ("order.created, where: {type: {ends_with: chse}}", "`type` never passes these tests; its values are"),
+        ("order.created, where: {type: {ends_with: chse}}", "no value of `type` passes these tests; possible values:"),
         ("order.created, where: {type: []}", "no value can match, because the list of `type` is empty"),
         (
             "order.created, where: {source_amount: {gt: 5, lt: 4}}",

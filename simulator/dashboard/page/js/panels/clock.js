@@ -43,7 +43,7 @@ function Timeline({ now, timers, events }) {
   const furthest = Math.max(60_000, ...due.map((row) => Date.parse(row.due_at) - nowMs), ...events.map((row) => nowMs - Date.parse(row.created_at)));
   const nearest = matchMedia("(max-width: 40rem)").matches ? 7.5 : 2.5; // the width of a mark, in percent
   const when = (row) => Date.parse(row.due_at || row.created_at);
-  return html`<div class="timeline" role="group" aria-label="Events and timers around the present">
+  return html`<div class="timeline" role="group" aria-label="Recent events and upcoming timers">
     ${ticks(furthest).map((one) => html`<span key=${one.text} class=${one.at === 50 ? "tick now" : "tick"} style=${{ left: `${one.at}%` }}>${one.text}</span>`)}
     ${marks(events, when, nowMs, furthest, nearest).map((one) => html`<a key=${one.rows[0].id} class="past" style=${{ left: `${one.at}%` }} href=${href("events", one.rows.at(-1).id)}
       title=${said(one.rows, (row) => row.type, now)} aria-label=${said(one.rows, (row) => row.type, now)}>${one.rows.length > 1 ? one.rows.length : ""}</a>`)}

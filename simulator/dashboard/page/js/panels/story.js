@@ -35,7 +35,7 @@ export function Story({ id }) {
     <${Related} about=${about} />
     <${Ledger} entries=${about.ledger_entries} />
     <h4>API representation</h4><${Json} value=${about.resource} name="Resource" />
-    ${about.origin.body ? html`<details><summary>Request that created it</summary><${Json} value=${about.origin.body} name="Body of the request that created it" /></details>` : ""}`}<//>`;
+    ${about.origin.body ? html`<details><summary>Request that created it</summary><${Json} value=${about.origin.body} name="Body of the request that created this object" /></details>` : ""}`}<//>`;
 }
 
 function amounts(of) {
