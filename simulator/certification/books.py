@@ -11,7 +11,7 @@ from simulator.host import vocabulary
 
 
 def listed(claim: Claim, books: Sequence[Line]) -> list[Line]:
-    """Return the records for an order, which the application may list under one of several sets of names.
+    """Return the records for an order. The application may list an order under one of several sets of names.
 
     Use the first set whose total amount is correct, otherwise the first set with any amount, otherwise the first
     set.
@@ -22,7 +22,7 @@ def listed(claim: Claim, books: Sequence[Line]) -> list[Line]:
 
 
 def is_beyond(claim: Claim, books: Sequence[Line]) -> bool:
-    """Return True if the application's records may omit this order, and they contain no amount for it."""
+    """Return True if the application may omit this order from its records, and its records have no amount for it."""
     return claim.is_optional and not any(line.amount for line in listed(claim, books))
 
 

@@ -42,7 +42,7 @@ def is_genuine(key: str, timestamp: str, signature: str, body: bytes, now_ms: in
 
 
 def transaction_of(event: Any) -> str | None:
-    """Return the id of the transaction to read, or None for other events, which only have to be stored."""
+    """Return the id of the transaction that an event is about, or None. Other events only have to be stored."""
     thing = event["data"]["object"]
     if event["type"] == "recurring_payment.run_succeeded":
         return str(thing["run"]["transaction_id"])

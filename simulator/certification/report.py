@@ -41,7 +41,7 @@ class Result:
 
     @property
     def in_the_way(self) -> Sequence[str]:
-        """The failed rules that prevent the check of a rule that depends on this one."""
+        """The failed rules because of which a dependent rule is not checked: this rule, or those that blocked it."""
         return (self.rule.name,) if self.verdict == "fail" else self.blocked_by
 
     @property
@@ -56,7 +56,7 @@ class Result:
 
     @property
     def rows(self) -> list[tuple[str, str]]:
-        """The labels and descriptions that explain a failure."""
+        """The rows that explain a failure, each with a label and a text."""
         rule = self.rule
         rows = [("sent", self.sent), *_request(self), ("came back", self.got), ("wanted", rule.wanted)]
         return [*rows, ("by", rule.clause), ("read", read_by(rule.clause)), ("fix", self.advice)]

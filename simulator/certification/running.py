@@ -115,7 +115,7 @@ class _Run:
     def _missing(self, rule: Rule) -> list[str]:
         """Return the failed rules that this rule depends on.
 
-        A result that is still waiting for the application's records counts with its current verdict.
+        If a result still depends on the application's records, its verdict so far counts.
         """
         known = [*self._report.results, *self._held]
         return list(dict.fromkeys(name for one in known if one.rule.name in rule.needs for name in one.in_the_way))

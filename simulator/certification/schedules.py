@@ -44,7 +44,7 @@ class Schedule:
 
     @property
     def names(self) -> tuple[tuple[str, ...], ...]:
-        """Alternative sets of names. The records may list both runs under any one of these sets."""
+        """Sets of names. The application's records may list both runs under the names of any one set."""
         made = [run.order for run in self.runs]
         return ((self.id,), *(tuple(str(one[name]) for one in made) for name in ("reference", "id")))
 

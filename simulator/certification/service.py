@@ -1,4 +1,4 @@
-"""A provider's declarations that `rampsim certify` needs to test receivers of its webhooks."""
+"""The declarations of a provider with which `rampsim certify` tests receivers of its webhooks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Flow:
-    """An order from creation to its end, whose deliveries an exhaustive run permutes."""
+    """An order from its creation to its end. An exhaustive run delivers its events in every order."""
 
     name: str
     kind: str

@@ -135,12 +135,12 @@ class Session:
 
     @cached_property
     def unpaid(self) -> Order:
-        """An order that only forged events report as completed."""
+        """An order that is never paid. Only forged events report it as completed."""
         return self.stage.order("forged")
 
     @property
     def history(self) -> tuple[Step, ...]:
-        """The steps of an order."""
+        """The steps of an order, from its creation to its end."""
         return self.stage.service.playbook.history
 
     def event(self) -> JsonObject:
@@ -232,7 +232,7 @@ def refuse_unreachable(status: int | None, error: str | None) -> None:
 
 
 def _other_key(signature: Signature, key: str) -> str:
-    """Return the key with the prefix for the other environment."""
+    """Return the same key with the prefix of the other environment."""
     prefixes = signature.key_prefixes
     own = signature.environment_of(key) or next(iter(prefixes))
     other = next(prefix for environment, prefix in prefixes.items() if environment != own)

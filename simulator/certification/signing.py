@@ -286,7 +286,7 @@ def _value(case: Case, name: str) -> str:
 
 
 def _resigned(case: Case, material: Material, stamp: str) -> Case:
-    """Return a case whose signature was made for another value of the timestamp header."""
+    """Return a case whose signature covers a different timestamp than the one in its header."""
     return _with(case, material.signed, material.signing.signature.sign(material.key, stamp, case.body))
 
 

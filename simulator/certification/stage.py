@@ -210,7 +210,7 @@ class Stage:
 
     @contextmanager
     def quiet(self, url: str) -> Iterator[None]:
-        """For the duration of the block, deactivate scenarios and drop the world's own webhooks to the receiver."""
+        """During the block, deactivate scenarios and drop the webhooks that the world itself sends to the receiver."""
         scenarios = self.world["scenarios"]
         endpoints = [one["id"] for one in self.call("GET", "/webhooks?size=100")["data"] if one["url"] == url]
         self.control.put("/scenarios/active", {"names": []})
@@ -290,7 +290,7 @@ def _usual_environment(service: Service) -> str:
 def is_simulator(url: str) -> bool:
     """Return True if a simulator is running at an address.
 
-    Ignore a simulator that another certification run has started.
+    Return False for a simulator that another certification run has started.
     """
     client = ControlClient(url, timeout_seconds=_PROBE_SECONDS)
     try:

@@ -84,11 +84,14 @@ class FaultClass:
     variants: Callable[[Site], Sequence[str]] | None = None
     """The variants of the fault at a site. Each one is a separate run, with a site that names it."""
     rare: bool = False
-    """True if the class has many sites, so that the plan `pair` uses each place only once, as `quick` does."""
+    """True if the class has many sites, so that the plan `pair` uses it only once for each operation, as `quick` does.
+    """
 
     @property
     def is_planned_once(self) -> bool:
-        """Return True if the plan `pair` treats the class as `quick` does, unless the class is selected by name."""
+        """Return True if the plan `pair` uses the class only once for each operation, as the plan `quick` does. A class
+        that the user selects by name is not limited.
+        """
         return self.rare or bool(self.seconds) or self.variants is not None
 
     def placed(self, sites: Iterable[Site]) -> list[tuple[Site, Arming]]:

@@ -35,7 +35,7 @@ class Baseline(NamedTuple):
 
     @property
     def by_reference(self) -> bool:
-        """Return True if the references of a test's orders are the same in every run."""
+        """Return True if a test gives its orders the same references in every run."""
         return self.masks.references is None
 
 
@@ -64,7 +64,7 @@ def baselines_of(tests: Sequence[str], crew: Crew, name: str, limit: float | Non
 
 
 def with_lines(baselines: Mapping[str, Baseline], crew: Crew, name: str) -> dict[str, Baseline]:
-    """Run each test once more, and record the places where an application in its process can die."""
+    """Run each test once more, and record the lines at which an application in its process can crash."""
     tasks = [
         Task(test, f"{name}-l{number}", None, _TRACED * one.limit, records=True)
         for number, (test, one) in enumerate(baselines.items())
@@ -81,7 +81,7 @@ def _hung(task: Task) -> str:
 
 
 def notes_on(tests: Sequence[str], baselines: Mapping[str, Baseline]) -> Iterator[str]:
-    """Yield notes for the suite's author: which tests cannot reveal anything, and why."""
+    """Yield notes for the suite's author about what explore does not check, with the reason."""
     skipped = [test for test in tests if test not in baselines]
     if skipped:
         yield f"{_named(skipped, tests)} skipped, so explore does not check them"

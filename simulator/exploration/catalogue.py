@@ -110,8 +110,8 @@ def _before_answer(site: Site) -> Arming | None:
 def _lost_for_good(site: Site) -> Arming | None:
     """This delivery and all later ones are lost, including those on the days after the test.
 
-    The integrator's job runs a day after the test, as a nightly job does. A job that runs at once finds errors of its
-    own too rarely, such as an order that it marks as expired.
+    The integrator's job runs a day after the test, as a nightly job does. A job that runs at once reveals its own
+    errors too rarely: for example, it cannot mark an order as expired that is only a minute old.
     """
     faults = [
         {"webhook": {"event": event}, "deliver": {"drop": True}, **({"skip": skip} if skip else {})}

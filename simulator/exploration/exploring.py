@@ -144,7 +144,7 @@ def explore(settings: Settings, listener: Listener = SILENT) -> Explored:
 
 
 def _needs_lines(settings: Settings) -> bool:
-    """Return True if a run needs to know where an application in the tests' process can die."""
+    """Return True if a fault class needs to know the lines at which an application in the tests' process can crash."""
     if settings.replay is not None:
         return settings.replay.fault in IN_PROCESS and not settings.replay.plan
     return settings.plan not in (plans.ORDERS, plans.PAIRS) and bool({*settings.faults} & {*IN_PROCESS})
@@ -177,7 +177,7 @@ def _chosen(
 
 
 def _placed(run: Run, baselines: Mapping[str, Baseline]) -> Run:
-    """Return a run with its `Arming`. If only the site is known, arm the fault class at that site again."""
+    """Return a run with its `Arming`. If only its site is known, the faults for that site are computed again."""
     if run.plan or run.fault == plans.NONE or run.test not in baselines:
         return run
     for site, arming in CLASSES[run.fault].placed(every_site(baselines[run.test].evidence)):
@@ -231,7 +231,7 @@ def _evidence(baselines: Mapping[str, Baseline]) -> dict[str, Document]:
 def _runs(
     runs: Sequence[Run], baselines: Mapping[str, Baseline], crew: Crew, name: str, listener: Listener, *, told: bool
 ) -> list[Judged]:
-    """Execute the runs and determine their verdicts. `told`: include a history for each run, not only for findings."""
+    """Execute the runs and determine their verdicts. `told`: each run gets a history, not only a run with a finding."""
     tasks = [
         Task(
             run.test,

@@ -163,7 +163,9 @@ def _changed(
     name: str,
     listener: ProgressListener[None],
 ) -> dict[Flip, list[Changed]]:
-    """Return the tests whose result changed, in catalogue order. Each test is run again to exclude coincidence."""
+    """Return the tests whose result changed, in catalogue order. Each of these tests is run a second time, to exclude
+    tests that fail at random.
+    """
 
     def tasks(some: Sequence[tuple[Flip, str]], mark: str) -> list[Task]:
         return [

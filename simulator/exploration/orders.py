@@ -36,7 +36,7 @@ COPIES = 2
 
 @dataclass(frozen=True)
 class _Bounds(Bounds):
-    """The possible deliveries, without those that the application cannot distinguish from others."""
+    """The deliveries to try. Deliveries that the application cannot distinguish from others are left out."""
 
     def moves(self, counts: Counts) -> Iterator[Move]:
         return (move for move in super().moves(counts) if move.name not in (BEYOND_AGE, ACKNOWLEDGEMENT_LOST))

@@ -59,7 +59,7 @@ def runs_of(baselines: Mapping[str, Document], classes: Sequence[str]) -> list[R
 
 
 def _pairs(evidence: Document, classes: Sequence[str]) -> Iterator[tuple[_Placed, _Placed]]:
-    """Yield every two faults of different classes that affect the same order and can happen in the same run."""
+    """Yield all pairs of faults that have different classes, affect the same order and can happen in the same run."""
     sites = every_site(evidence)
     placed = [
         _Placed(name, *one)
@@ -91,7 +91,7 @@ def _names(site: Site) -> frozenset[str]:
 
 
 def _orders(evidence: Document) -> list[frozenset[str]]:
-    """Return the names of each order: its own, and the names of resources that no other order uses."""
+    """Return the ids and references of each order and of the resources that only this order uses."""
     found = []
     for row in evidence["transactions"]:
         own = {name for name in (row["id"], row["reference"]) if name}
@@ -102,7 +102,9 @@ def _orders(evidence: Document) -> list[frozenset[str]]:
 
 
 def _fit(first: _Placed, second: _Placed) -> bool:
-    """Return True if two faults can be injected in one run: in one world, and at one order if both change outcomes."""
+    """Return True if two faults can be injected in one run. They must be in the same world, must not name different
+    targets, and must not replace the same action.
+    """
     one, other = first.arming, second.arming
     both_change = one.instead is not None and other.instead is not None
     same = {*(one.instead or ())} & {*(other.instead or ())}

@@ -30,11 +30,11 @@ class Run:
 def runs_of(baselines: Mapping[str, Document], plan: str, classes: Sequence[str] = tuple(CLASSES)) -> list[Run]:
     """Return the runs in a plan, based on evidence from the tests without faults.
 
-    `quick`: run each class once for each operation, event type or transaction type, in the first test that contains
-    it. `pair`: in each test, use the first and the last occurrence. Calls are counted separately for each event that
-    they react to, because the read after the final event matters more often than the first one. `full`: use every
-    occurrence. In a `pair` plan, a class that takes real time or has many sites or forms is planned as in `quick`,
-    unless classes are specified.
+    `quick`: run each class once for each operation, event type or transaction type, in the first test that contains it.
+    `pair`: in each test, use the first and the last occurrence. Calls are counted separately for each event that they
+    react to, because the read after the final event matters more often than the first one. `full`: use every
+    occurrence. In a `pair` plan, a class that takes real time or has many sites or variants is used once for each
+    operation, as in `quick`, unless the user selects classes by name.
     """
     found: list[Run] = []
     seen: set[tuple[str, ...]] = set()
@@ -104,8 +104,8 @@ def without_fault(test: str) -> Run:
 def within(runs: Sequence[Run], seconds: Mapping[str, float], workers: int, budget: float | None) -> list[Run]:
     """Return the runs that fit into a budget in seconds, in order. Their expected time does not exceed the budget.
 
-    Each class comes first, then each class for each operation, event type or transaction type, then the same in each
-    test. A run that does not fit is skipped, and later runs that fit are included.
+    The order is: one run of each class, then each class once for each operation, event type or transaction type, then
+    the same for each test. A run that does not fit is skipped, and later runs that fit are included.
     """
     if budget is None:
         return list(runs)

@@ -90,7 +90,9 @@ def prove(settings: Settings, patch: Path) -> Proof:
 
 
 def _judged(before: Explored, after: Explored, settings: Settings) -> Proof:
-    """Return the proof. If needed, run the test once more and count all steps of the fault, not only the last step."""
+    """Return the proof. If the fault did not happen with the patch, run the test once more and count all steps of the
+    fault, not only the last one.
+    """
     run, proof = settings.replay, Proof(before, after)
     if run is None or not run.plan.get("counted") or [one.verdict.verdict for one in after.judged] != [NOT_REACHED]:
         return proof

@@ -19,14 +19,14 @@ def sites_of(evidence: Document) -> list[Site]:
 
 
 def every_site(evidence: Document) -> list[Site]:
-    """Return all sites of a test, including its beginning and the lines at which an application may die."""
+    """Return all sites of a test, including its beginning and the lines at which an application can crash."""
     sites = sites_of(evidence)
     processes = _processes(sites) if evidence.get("app") else ()
     return [*sites, *_start(evidence, sites), *_lines(evidence.get("lines", ())), *processes]
 
 
 def _start(evidence: Document, sites: list[Site]) -> Iterator[Site]:
-    """Yield the beginning of a test that uses the service."""
+    """Yield the beginning of a test as a site, if the test uses the service."""
     if sites:
         yield Site("start", "start", 1, {"world": "", "orders": [row["shown"] for row in evidence["transactions"]]})
 
@@ -39,7 +39,7 @@ def _processes(sites: list[Site]) -> Iterator[Site]:
 
 
 def _lines(lines: Sequence[Document]) -> Iterator[Site]:
-    """Yield the places where an application may die, recorded as `runs.crashing` describes."""
+    """Yield the lines at which an application can crash, as `runs.crashing` records them."""
     counts: Counter[str] = Counter()
     for line in lines:
         counts[line["what"]] += 1

@@ -94,7 +94,7 @@ def _judge(run: Run, result: Result, evidence: Document, baseline: Baseline, usu
 def _of_stages(before: Verdict, after: Verdict) -> Verdict:
     """Return the verdict after the `--settle` command has run, together with the earlier one.
 
-    If the command repaired a finding, the verdict says so.
+    If the command repaired the error, the verdict says so.
     """
     if before.is_finding and not after.is_finding:
         note = f"before your job ran, the verdict was {before.verdict}: {before.note}"

@@ -186,7 +186,7 @@ class Tracked:
         return self.events[number]
 
     def live(self, phase: int) -> None:
-        """Perform the steps up to an index."""
+        """Perform the flow's steps up to this index."""
         if phase > self.phase:
             self.order.live(*self.case.flow.steps[self.phase + 1 : phase + 1])
             self.phase = phase

@@ -36,7 +36,7 @@ class Replaying:
 
     @contextmanager
     def begun(self) -> Iterator[None]:
-        """Save nothing, because each path has a separate order."""
+        """Do nothing: each path has an order of its own, so no state has to be saved."""
         yield
 
     def outcomes(self, paths: Sequence[Path]) -> list[Outcome]:
@@ -60,7 +60,8 @@ class Replaying:
         return [judged(order, order.row(), before, after, self.books) for order in orders]
 
     def unlike(self, known: dict[Path, Outcome], seed: int) -> str:
-        """Play some paths again: alone, and with deliveries that alternate with those of another order.
+        """Play some paths twice more: each path alone, and then with its deliveries alternating with those of another
+        order.
 
         Return a description of a path whose records differ from its outcome, or "" if there is none.
         """

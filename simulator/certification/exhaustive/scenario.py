@@ -43,7 +43,7 @@ class Trace:
         return max(len(names) - 1 + names.count(BEYOND_AGE), 0)
 
     def _due_s(self, place: int) -> int:
-        """Return the time of a delivery on the path."""
+        """Return the time of the delivery at this index of the path, in seconds."""
         return 0 if self.path[place].name == BEFORE_ANSWER else (place + 1) * self._gap_s
 
     def _step(self, event: int) -> int:

@@ -200,7 +200,7 @@ class Search:
 
 
 def claim(result: Result, *, has_job: bool, has_books: bool = True) -> str:
-    """Return the sentence that a run without findings supports.
+    """Return a sentence that says exactly what a run without findings has shown.
 
     `has_job`: a settle job ran at the end of each path. `has_books`: the application's records were compared.
     """

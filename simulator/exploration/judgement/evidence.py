@@ -29,7 +29,7 @@ _CHANGES = (
 
 
 def same(text: str) -> str:
-    """Normalise a string so that it is the same each time a test runs under the same fault."""
+    """Remove what differs between two runs of the same test from a string, such as ports and durations."""
     for pattern, instead in _CHANGES:
         text = pattern.sub(instead, text)
     return text

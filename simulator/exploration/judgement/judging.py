@@ -261,9 +261,10 @@ def _wrong_with_order(
 
 
 def _follows_a_late_payment(now: _Order, before: Orders, after: Orders) -> bool:
-    """Return True if an order may exist only because another one was paid after the test.
+    """Return True if an order may exist only because another order was paid after the test.
 
-    The run without faults has neither: there, nobody paid the other order. Both orders were paid after the test.
+    That is the case if both orders were paid after the test, and the other one was never paid in the run without
+    faults.
     """
     late = [name for name, one in after.all.items() if before.of(name).rows and any(map(_paid_after, one.completed))]
     return all(map(_paid_after, now.completed)) and any(not before.of(name).completed for name in late)

@@ -91,7 +91,8 @@ Cell = Mapping[str, str]
 
 
 def beside(before: Sequence[Row], after: Sequence[Row]) -> list[tuple[Cell | None, Cell | None]]:
-    """Align two timelines. Equal rows share a line. Other rows are alone or next to a row that differs.
+    """Align two timelines. Equal rows are on the same line. Any other row is alone on its line or next to a different
+    row.
 
     Rows for faults that explore itself adds or removes are omitted.
     """
@@ -109,7 +110,7 @@ _ACTIVE = re.compile(rf"(activate names )(?:(.*), )?{SCENARIO}$")
 
 
 def _unarmed(rows: Sequence[Row]) -> Iterator[Row]:
-    """Yield the timeline rows that the test caused, without the rows that explore caused."""
+    """Yield the rows of a timeline without those that explore itself caused."""
     own = False
     for row, following in zip_longest(rows, rows[1:]):
         at, what, text = row

@@ -98,7 +98,9 @@ def _after(one: Judged) -> str:
 
 
 def _book(line: Problem) -> JsonObject:
-    """Return an order whose amounts differ: `delivered` by the service, `booked` by the integrator."""
+    """Return an order with two different amounts as a JSON object: `delivered` by the service, and `booked` by the
+    integrator.
+    """
     return {
         "order": line.order,
         "delivered": f"{line.expected:f}",
@@ -259,7 +261,9 @@ def _rank(verdict: str) -> int:
 
 
 def summary(explored: Explored, out: Path, known: Mapping[str, str] = {}) -> str:
-    """Return the findings, most severe first, and a table of all runs. `known`: findings from an earlier report."""
+    """Return the text of the summary: the findings, most severe first, and a table of all runs. `known`: findings from
+    an earlier report.
+    """
     lines: list[str] = []
     for test, baseline in explored.baselines.items():
         if baseline.difference:

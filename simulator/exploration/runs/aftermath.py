@@ -139,7 +139,9 @@ def follow(
 
 
 def _last(armed: ArmedWorld, hooks: Hooks, environments: Sequence[Mapping[str, str]]) -> None:
-    """Let a fault continue, such as a payment that is stuck. The integrator's job runs meanwhile, as on any day."""
+    """Keep the fault active after the test for as long as its plan says, for example a payment that stays stuck. Then
+    run the integrator's job.
+    """
     armed.world.advance(armed.plan["lasts"], wait=True)
     _wait(hooks, environments, must_work=False)
     if hooks.mode == "after":
@@ -181,10 +183,10 @@ def _pass_days(worlds: Sequence[World], wait: Callable[[], None], hooks: Hooks) 
 
 
 def _advance_in_steps(world: World, wait: Callable[[], None]) -> None:
-    """Let four simulated days pass. Stop at each timer, and in between at growing intervals, so that the application's
-    queue can work.
+    """Let four simulated days pass. Stop at each timer, and at growing intervals between timers, so that the
+    application can process its queue.
 
-    Otherwise an application with a queue would sleep for four days, and begin only then what it should have finished.
+    Without these stops, the application would start to process its queue only after four days.
     """
     clock = world.control("GET", "/clock")
     now = parse_timestamp(clock["now"])

@@ -22,7 +22,7 @@ SCENARIO = "what-goes-wrong"
 class ArmedWorld:
     """A world with a fault. `plan`: an `Arming` as JSON, or None.
 
-    `name`: identifies the world within a run. The first world is "". A plan applies to one world.
+    `name`: identifies the world within a run. The first world is "". A plan applies to only one world of the run.
     """
 
     def __init__(self, world: World, plan: Document | None, name: str = "") -> None:
@@ -37,7 +37,7 @@ class ArmedWorld:
         self._swapped = 0
 
     def has_been_armed(self, faults: Sequence[str], hits: int, swapped: int) -> None:
-        """Take over faults that another process added, including their hits so far."""
+        """Record the faults that another process has added, and how often they have happened so far."""
         self._faults, self._hits, self._swapped = list(faults), hits, swapped
 
     def arm(self) -> None:

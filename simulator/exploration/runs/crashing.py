@@ -1,9 +1,9 @@
-"""Simulated crashes of an application that runs in the tests' process: finds the lines at which it can die, and makes
-it die there.
+"""Simulated crashes of an application that runs in the tests' process: finds the lines at which it can crash, and makes
+it crash there.
 
-If an application dies between two statements, its earlier writes remain and the rest of its work is lost. A traced run
-records the lines that matter: the first line of a handler, and the first line after each write. Lines without a write
-in between count as one place. A later run raises `Died` at one of these lines.
+If an application crashes between two statements, its earlier writes remain and the rest of its work is lost. A traced
+run records the lines that matter: the first line of a handler, and the first line after each write. Lines with no write
+between them count as one line. A later run raises `Died` at one of these lines.
 
 Code between the line and the receiver or the test is unwound, so `finally`, `with` and `except BaseException` still
 run, unlike in a killed process. Memory is also preserved, unless the suite's hook rebuilds the application.
@@ -76,9 +76,10 @@ def end() -> None:
 
 
 def restarted(is_quiet: Callable[[], object], after_death: Callable[[], None]) -> Callable[[], object]:
-    """Return a check of the application's queue that survives the death of a worker that it runs.
+    """Return a check of the application's queue. It still works after a worker that it starts has crashed.
 
-    The check returns False after a death, so it is called again. The test goes on, as it does when a process dies.
+    After a crash, the check returns False, so it is called again. The test continues, as it does when a process is
+    killed.
     """
 
     def check() -> object:
@@ -100,8 +101,8 @@ def _written(lines: int = 1) -> None:
 
 
 class Tracer:
-    """Traces the application's lines during one run. `plan`: the place where the application dies, or None to record
-    places.
+    """Traces the application's lines during one run. `plan`: the line at which the application crashes, or None to
+    record the lines at which it can crash.
 
     `own`: the code of the test itself, which is not part of the application.
     """
@@ -141,7 +142,7 @@ class Tracer:
             self._active = False
 
     def bury(self) -> None:
-        """Roll back the open transactions of an application that has died."""
+        """Roll back the open transactions of an application that has crashed."""
         self._databases.roll_back()
 
     def _calls(self, frame: FrameType, event: str, argument: Any) -> Callable[..., Any] | None:
@@ -171,7 +172,8 @@ class Tracer:
     def _begins_a_line(self, frame: FrameType) -> bool:
         """Return True at the beginning of a line.
 
-        The line of a `with` is visited again to release its resources. The application must not die before that.
+        The line of a `with` is visited again when its resources are released. The application must not crash before
+        that.
         """
         code = frame.f_code
         begins = self._begins.get(code)
@@ -213,7 +215,7 @@ class _Databases:
         return made
 
     def have_changed(self) -> bool:
-        """Return True if a transaction was committed since the last time."""
+        """Return True if a transaction was committed since the last call of this method."""
         changed = False
         for one in self._open:
             with suppress(sqlite3.Error):  # the connection is closed

@@ -78,8 +78,8 @@ class Stage(Observer):
         self._played = {}
 
     async def _tell(self, call: ControlCall) -> JsonObject:
-        """Return the run's worlds, ordered by name. After this request, actions are no longer replaced by the run's
-        outside events.
+        """Return the run's worlds, ordered by name. After this request, the run no longer replaces actions of the
+        command with its own outside event.
         """
         self._plan = {}
         return {"worlds": sorted(self._played.values(), key=lambda one: one["name"])}

@@ -243,13 +243,13 @@ class _ExploringRun(Run):
         return found
 
     def after_death(self) -> None:
-        """Roll back the uncommitted writes of an application that has died, and let the suite rebuild it."""
+        """Roll back the uncommitted writes of an application that has crashed, and let the suite rebuild it."""
         if self.tracer is not None and self._item is not None:
             self.tracer.bury()
             self._item.ihook.pytest_rampsim_restart(item=self._item)
 
     def _hook(self, name: str, world: World) -> str | Callable[[], object] | None:
-        """Return the hook from an option or from a conftest.py."""
+        """Return a hook that an option or a conftest.py defines."""
         given: str | None = self.task[name]
         if given is not None:
             return given
@@ -333,7 +333,7 @@ class _Worker:
         return {**self._result, "seconds": time.monotonic() - begun}
 
     def _watch(self) -> None:
-        """Limit the duration of a test or its teardown, including sleeps."""
+        """Limit the duration of a test or of its teardown, including its sleeps."""
         limit = self._run.task["limit"]
         signal.signal(signal.SIGALRM, self._ring)
         signal.setitimer(signal.ITIMER_REAL, limit, 1.0)
@@ -353,7 +353,7 @@ class _Worker:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
-        """Mark the test function as the application's work, so that the application can die in it."""
+        """Mark the test function as the application's work, so that the application can crash in it."""
         crashing.begin(crashing.CALL)
         try:
             return (yield)
