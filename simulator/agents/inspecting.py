@@ -168,7 +168,7 @@ def _listed(
     try:
         return page(shown, lambda row: str(row[key]), given.cursor, given.max_characters)
     except LookupError:
-        why = f"{given.cursor!r} is not a next_cursor of this list. Start without one."
+        why = f"{given.cursor!r} is not a next_cursor of this list. Omit the cursor to start at the beginning."
         raise invalid("cursor", why) from None
 
 

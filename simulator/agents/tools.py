@@ -280,7 +280,9 @@ def _page(rows: list[JsonObject], cursor: str | None, most: int) -> JsonObject:
     try:
         return page(rows, lambda row: str(row["name"]), cursor, most - 100)
     except LookupError:
-        raise invalid("cursor", f"{cursor!r} is not a next_cursor of this list. Start without one.") from None
+        raise invalid(
+            "cursor", f"{cursor!r} is not a next_cursor of this list. Omit the cursor to start at the beginning."
+        ) from None
 
 
 def _given(given: inputs.ScenarioInput, name: str) -> str:

@@ -71,11 +71,11 @@ def run_twice(stage: Stage, reference: str) -> Schedule:
     """
     standing = stage.service.playbook.standing
     if standing is None:
-        raise Unplayed("the service has no orders that recur")
+        raise Unplayed("the service has no orders that repeat")
     made = standing.run_twice(stage.call, stage.control, reference)
     events = stage.control.get("/events", type=standing.event, object_id=made)["data"]
     if len(events) != 2:
-        raise NoStage(f"{len(events)} of two runs of a {standing.noun} succeeded\n{stage.service.needed_world}")
+        raise NoStage(f"only {len(events)} of two runs of a {standing.noun} succeeded\n{stage.service.needed_world}")
     orders = (standing.order_of(one["data"]["object"]) for one in events)
     return Schedule(stage, made, reference, [_run(stage, *run) for run in zip(events, orders, strict=True)])
 

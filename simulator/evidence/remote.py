@@ -186,7 +186,7 @@ class RemoteService:
             except (TypeError, ValueError):
                 seconds = 1.0
         if seconds > _LONGEST_PAUSE_SECONDS:
-            raise SpentBudget(f"429 requires a pause of {seconds:.0f} s")
+            raise SpentBudget(f"the target returned 429 and asks to wait {seconds:.0f} s, which is too long")
         self._sleep(max(seconds, 0.0))
 
     def _send(self, method: str, path: str, body: object, headers: Mapping[str, str]) -> Reply:

@@ -142,7 +142,7 @@ def _refuse_ways_back(settings: Settings, top: Path) -> None:
         after = word.partition(f"{top}{os.sep}")[2]
         if (after or word.rstrip(os.sep).endswith(str(top))) and not {*Path(after).parts} & {*_INSTALLED}:
             raise StopExploring(
-                f"--prove tries the patch in a copy of {top}, and {word!r} is a path in the directory itself: "
+                f"--prove tries the patch in a copy of {top}, but {word!r} is a path in the original directory: "
                 "write it relative to the current directory"
             )
 

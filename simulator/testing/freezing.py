@@ -123,7 +123,7 @@ def _holder(using: Library | None) -> Callable[[datetime], AbstractContextManage
     """Freeze time and return the function that changes the frozen time."""
     holders = {"freezegun": _freezegun, "time-machine": _time_machine}
     if using is not None and using not in holders:
-        raise ValueError(f"freeze: using must be 'freezegun' or 'time-machine', not {using!r}")
+        raise ValueError(f"freeze: `using` must be 'freezegun' or 'time-machine', not {using!r}")
     for name in (using,) if using else holders:
         if find_spec(name.replace("-", "_")) is not None:
             return holders[name]

@@ -254,7 +254,7 @@ def read_snapshot(contents: Contents, parts: Sequence[bytes]) -> Snapshot:
     """Return a snapshot from the parts of its base. Raise `ValueError` or `KeyError` if the bytes cannot be decoded."""
     base = read_world(contents, parts, ())
     if base.snapshot is None:
-        raise ValueError("the base is not one of a snapshot")
+        raise ValueError("the base does not belong to a snapshot")
     return Snapshot(base.snapshot[0], base.snapshot[1], base.state)
 
 

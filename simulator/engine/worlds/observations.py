@@ -102,7 +102,7 @@ def _check_verdict(identifier: str, row: object, switches: Switches) -> None:
     if alternative is not None and (why := switch.why_not(str(alternative))):
         raise StateError(f"{place}.alternative", why)
     if not isinstance(row.get("exchanges") or [], list):
-        raise StateError(f"{place}.exchanges", "it is not a list of indices")
+        raise StateError(f"{place}.exchanges", "it must be a list of indices")
 
 
 def read_all(documents: object, switches: Switches, place: str) -> tuple[Observed, ...]:

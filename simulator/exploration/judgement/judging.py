@@ -233,7 +233,9 @@ def _wrong_with(before: Orders, after: Orders, *, passed: bool, strikes: bool) -
         for reference, status in after.standing.items():
             was_status = before.standing.get(reference, "")
             if status == "draft" and was_status != "draft":
-                yield Problem("stuck", reference, ZERO, ZERO, "", f"{reference}: was {was_status}, and is a draft")
+                yield Problem(
+                    "stuck", reference, ZERO, ZERO, "", f"{reference}: the status was {was_status}, and is now draft"
+                )
     if after.unread:
         yield Problem("disagrees", "", ZERO, ZERO, "", f"the books could not be read after the fault: {after.unread}")
 

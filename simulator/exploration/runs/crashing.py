@@ -166,7 +166,7 @@ class Tracer:
                 self._record(scene, frame, key)
             elif not self.deaths and self._is_planned(key):
                 self.deaths += 1
-                raise Died(f"the application dies at {name}:{frame.f_lineno}")
+                raise Died(f"the application crashes at {name}:{frame.f_lineno}")
         return self._lines
 
     def _begins_a_line(self, frame: FrameType) -> bool:

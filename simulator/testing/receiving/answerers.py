@@ -149,10 +149,10 @@ class _Lifespan:
         await asyncio.wait(first, timeout=_LIFESPAN_SECONDS, return_when=asyncio.FIRST_COMPLETED)
         if told.done() and told.result()["type"] == "lifespan.startup.failed":
             why = told.result().get("message") or "it gives no reason"
-            raise SimulatorError(f"The start-up of the application failed: {why}") from self._error
+            raise SimulatorError(f"The application failed to start: {why}") from self._error
         if not told.done() and not task.done():
             task.cancel()
-            raise SimulatorError(f"The start-up of the application took longer than {_LIFESPAN_SECONDS:g} seconds.")
+            raise SimulatorError(f"The application did not start within {_LIFESPAN_SECONDS:g} seconds.")
 
     async def stop(self) -> None:
         """Run the shutdown, if the startup ran."""

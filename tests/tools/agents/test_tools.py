@@ -139,7 +139,7 @@ def test_refusals_lead_from_a_mistake_to_success(agent: Agent) -> None:
         ("advance", {"by": "1x"}, "by", "is not a duration"),
         ("inspect", {"what": "resource"}, "id", "`resource` needs `id`"),
         ("inspect", {"what": "event", "id": "evt_none"}, "id", "List them with `what: events`"),
-        ("inspect", {"what": "requests", "cursor": "req_none"}, "cursor", "Start without one"),
+        ("inspect", {"what": "requests", "cursor": "req_none"}, "cursor", "Omit the cursor to start at the beginning"),
         ("fault", {"do": "add"}, "fault", "`add` needs `fault`"),
         ("fault", {"do": "add", "fault": {"match": {"pth": "/x"}}}, "match.pth", "did you mean `path`?"),
         ("scenario", {"do": "run", "name": "payout-fails-and-refund"}, "name", "no built-in scenario"),

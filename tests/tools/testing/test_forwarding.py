@@ -134,7 +134,7 @@ def test_a_failed_startup_is_reported(kit: World, webhooks: Receiver) -> None:
         raise OSError("no such table")
         yield
 
-    with pytest.raises(SimulatorError, match=r"(?s)start-up of the application failed: .*no such table"):
+    with pytest.raises(SimulatorError, match=r"(?s)application failed to start: .*no such table"):
         webhooks.forward_to(Starlette(lifespan=lifespan))
 
 

@@ -54,9 +54,9 @@ class JournalledCall(TypedDict):
 def _check_call(key: str, row: JournalledCall) -> None:
     request_id, count = row["after"]
     if not isinstance(request_id, str) or type(count) is not int or count < 0:
-        raise StateError("after", "it must be the id of a request and the number of requests with this id")
+        raise StateError("after", "it must be a pair: the id of a request, and the number of requests with this id")
     if isinstance(row["body"], str) != (row["name"] == "upload_scenario"):
-        raise StateError("body", "it must be a string for upload_scenario, or otherwise an object")
+        raise StateError("body", "it must be an object (for upload_scenario: a string)")
     if row["name"] == "activate" and not (isinstance(row["body"], dict) and _NAMES(row["body"].get("names"))):
         raise StateError("body.names", "it must be a list of names")
     if row["id"] != key:

@@ -233,7 +233,7 @@ def _table(name: str, pairs: object, contents: Contents, dropped: DroppedRows) -
     """
     pairs = read_down_to(pairs.raw, 2) if isinstance(pairs, Piece) else pairs
     if not isinstance(pairs, list):
-        raise StateError(f"tables.{name}", "it must be a list of [key, row]")
+        raise StateError(f"tables.{name}", "it must be a list of pairs [key, row]")
     address = address_of(name, contents.tables, contents.environments)
     table = None if address is None else address.key
     shape = object if table is None else table.shape or table.row
@@ -242,7 +242,7 @@ def _table(name: str, pairs: object, contents: Contents, dropped: DroppedRows) -
     for index, piece in enumerate(pairs):
         pair = _whole(piece)
         if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str)):
-            raise StateError(f"tables.{name}[{index}]", "it must be a pair of key and row")
+            raise StateError(f"tables.{name}[{index}]", "it must be a pair [key, row]")
         key, path = pair[0], f"tables.{name}.{pair[0]}"
         if key in rows:
             raise StateError(path, "the key occurs more than once")

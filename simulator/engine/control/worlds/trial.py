@@ -114,7 +114,7 @@ def _check_whole(simulator: Simulator, world: World, state: WorldState) -> None:
     for name, rows in state.tables.items():
         for key, row in rows.items():
             if isinstance(row, Record) and find(world, key) is not row:
-                raise StateError(f"tables.{name}.{key}", "it is missing in the table index")
+                raise StateError(f"tables.{name}.{key}", "the table index does not contain this row")
     for delivery in all_deliveries(world):
         dumps(webhooks.render_recorded_delivery(world, delivery))
     for row in calls_of(world):

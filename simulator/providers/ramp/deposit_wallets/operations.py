@@ -178,7 +178,7 @@ def confirmation_arrives(call: ActionCall[Deposit, bodies.ConfirmationParameters
     before = deposit.confirmations or 0
     count = before + 1 if call.parameters.confirmations is None else call.parameters.confirmations
     if count <= before:
-        raise invalid("confirmations", f"the deposit already has {before}")
+        raise invalid("confirmations", f"the deposit already has {before} confirmations")
     if count < required_confirmations(deposit.network):
         return move(call.world, replace(deposit, confirmations=count), "confirmation_arrives", "too few")
     return _confirm(call.world, deposit, "confirmation_arrives", "enough", count)
