@@ -93,7 +93,9 @@ def test_words_that_lead_out_of_the_copy_are_refused(here: Path) -> None:
         told = tried(here, mend, *command)
         assert told.startswith(f"--prove tries the patch in a copy of {here}, but ")
         assert told.endswith("is a path in the original directory: write it relative to the current directory")
-    assert "is a path in the original directory" in tried(here, mend, hooks=Hooks(books=f"sqlite:///{here}/shop.db#SELECT 1"))
+    assert "is a path in the original directory" in tried(
+        here, mend, hooks=Hooks(books=f"sqlite:///{here}/shop.db#SELECT 1")
+    )
     told = tried(here, "hello\n", f"{here}/.venv/bin/pytest", "tests", f"{here}-else")
     assert "does not apply" in told  # what is installed there may be named
 
