@@ -16,6 +16,7 @@ LONG = bool(os.environ.get("LONG"))
 FOUND = [bug for bug, case in CASES.items() if case.verdict]
 FEW = ("removed-when-claimed", "fresh-quote-per-try", "second-payout-when-slow")
 """A crash of a worker, a pair of faults, and a fault that lasts while the job runs."""
+SEVERAL = "payroll or similar"
 FAULTS = "completed-then-refunded,webhook-lost-for-good,crash-in-call"
 
 
@@ -36,6 +37,17 @@ def test_the_correct_application_has_no_findings_under_pairs(tmp_path: Path) -> 
 @pytest.mark.parametrize("bug", FOUND if LONG else FEW)
 def test_a_planted_bug_is_found(bug: str, tmp_path: Path) -> None:
     assert CASES[bug].verdict in {verdict for _, verdict in verdicts(tmp_path, bug)}
+
+
+def test_reports_are_the_same_bytes_for_any_number_of_workers(tmp_path: Path) -> None:
+    """In these tests, the events of several transfers are in the queue at once."""
+    reports: set[bytes] = set()
+    for workers in ("1", "2", *(("3",) * 8 if LONG else ())):
+        found = explored(tmp_path, "--plan", "quick", "--faults", "refused-429", "--workers", workers, visits=SEVERAL)
+        assert found.code == 0, found.said
+        assert [row["test"] for row in found.report["baseline"]["tests"] if not row["steady"]] == []
+        reports.add((tmp_path / ".rampsim/explore/report.json").read_bytes())
+    assert len(reports) == 1
 
 
 def test_every_bug_has_its_case_and_most_are_found() -> None:

@@ -91,7 +91,7 @@ def pytest_rampsim_settle(item: pytest.Function) -> None:
 
 def pytest_rampsim_quiesce(item: pytest.Function) -> bool:
     if (office := office_of(item)) is not None:
-        office.desk.drain()
+        office.desk.drain(office.world.settle)
     return True
 
 

@@ -84,11 +84,17 @@ class Desk:
             "UPDATE tasks SET tries = tries + 1, due = ?, worker = NULL, leased_until = 0 WHERE id = ?", due, task.id
         )
 
-    def drain(self) -> None:
-        """Let both workers work until no task is due. Each claims its task before either of them works."""
+    def drain(self, settle: Callable[[], object] = lambda: None) -> None:
+        """Let both workers work until no task is due. Each claims its task before either of them works.
+
+        `settle` waits for the events that the workers' own calls caused. Without it, the order of the tasks depends on
+        which is faster, an event or the next claim.
+        """
+        settle()
         while tasks := [task for worker in ("one", "two") if (task := self.claim(worker)) is not None]:
             for task in tasks:
                 self.work(task)
+            settle()
 
     # Placing a leg
 
