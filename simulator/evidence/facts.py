@@ -28,8 +28,12 @@ def read_facts(target: RemoteService, probing: Probing) -> tuple[JsonObject, str
         return target.call("POST", path, body, {}).body
 
     try:
-        for name, part in probing.read_facts(read, create):
-            facts[name] = part
+        target.saved()  # otherwise its quotes would delay the next run
+        try:
+            for name, part in probing.read_facts(read, create):
+                facts[name] = part
+        finally:
+            target.restored()
     except (SpentBudget, NotTheService) as error:
         ended = str(error)
     if target.id_prefixes:

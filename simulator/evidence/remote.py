@@ -13,7 +13,7 @@ from typing import Any
 
 from simulator.engine.clients.control import CallRefused, ControlClient, Unreachable
 from simulator.engine.clients.guard import LiveKeys
-from simulator.engine.clients.synchronous import NoResponse, SyncClient
+from simulator.engine.clients.synchronous import NoResponse, SyncClient, read_body
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.evidence.flow import Reply, Step
 from simulator.evidence.listener import QUIET_SECONDS, Listener
@@ -35,6 +35,9 @@ _LONGEST_PAUSE_SECONDS = 120.0
 
 class NotTheService(Exception):
     """The target is not the service, or no longer responds like it. The message is one line."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.split()))
 
 
 class SpentBudget(Exception):
@@ -173,18 +176,20 @@ class RemoteService:
             reply = self._send(method, path, body, {**authorized, **headers})
             if reply.status != 429 or not obey or attempt == _MOST_RETRIES - 1:
                 break
-            self._pause(reply.headers.get("retry-after", "1"))
+            self._pause(reply.headers.get("retry-after", "1"), reply.headers.get("date", ""))
         return reply
 
-    def _pause(self, retry_after: str) -> None:
-        """Wait for the time that a 429 response requires. Raise `SpentBudget` if the time is too long."""
+    def _pause(self, retry_after: str, date: str) -> None:
+        """Wait for the time that a 429 response requires. Raise `SpentBudget` if the time is too long.
+
+        `date`: the time of the target, whose clock may differ from the clock of this machine.
+        """
         if retry_after.isdecimal():
             seconds = float(retry_after)
         else:
-            try:
-                seconds = (parsedate_to_datetime(retry_after) - datetime.now(UTC)).total_seconds()
-            except (TypeError, ValueError):
-                seconds = 1.0
+            now = _moment(date) or datetime.now(UTC)
+            until = _moment(retry_after)
+            seconds = 1.0 if until is None else (until - now).total_seconds()
         if seconds > _LONGEST_PAUSE_SECONDS:
             raise SpentBudget(f"the target returned 429 and asks to wait {seconds:.0f} s, which is too long")
         self._sleep(max(seconds, 0.0))
@@ -199,7 +204,7 @@ class RemoteService:
         sent = {name.title(): value for name, value in sent.items()}
         try:
             with self._client.open(method, path, content, sent, _TIMEOUT_SECONDS) as response:
-                raw = response.read(MOST_BYTES + 1)
+                raw = read_body(response, MOST_BYTES + 1)
                 status, pairs = response.status, response.getheaders()
         except (NoResponse, OSError) as error:
             raise NotTheService(f"{self._base_url}: no complete response to {method} {_bare(path)} ({error})") from None
@@ -308,6 +313,15 @@ class RemoteService:
         if self._control is not None:
             self._steer(lambda control: control.post(f"/snapshots/{self._snapshot}/restore"))
             self._steer(lambda control: control.delete(f"/snapshots/{self._snapshot}"))
+
+
+def _moment(date: str) -> datetime | None:
+    """Return the time in a header, or None if it is not a valid date."""
+    try:
+        parsed = parsedate_to_datetime(date)
+    except (TypeError, ValueError):
+        return None
+    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
 
 
 def _bare(path: str) -> str:

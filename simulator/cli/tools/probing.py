@@ -222,12 +222,16 @@ def _control(control: str, target: str | None) -> ControlClient | None:
         refuse_foreign(control)
     client = ControlClient(url, timeout_seconds=60)
     try:
-        client.get("/clock")
+        clock = client.get("/clock")
     except (Unreachable, CallRefused) as error:
-        if control == "auto":
-            return None
-        fail([f"--control: {error}"], EXIT_UNREACHABLE)
-    return client
+        clock, problem = None, str(error)
+    else:
+        problem = f"{url} is not a simulator"
+    if isinstance(clock, dict) and isinstance(clock.get("now"), str):
+        return client
+    if control != "auto":
+        fail([f"--control: {problem}"], EXIT_UNREACHABLE)
+    return None
 
 
 def _refuse_live(secret_key: str, public_key: str, spend: str, allow_live: bool) -> None:

@@ -163,3 +163,14 @@ def _is_silent(idle: socket.socket) -> bool:
     except OSError:
         return False
     return False
+
+
+def read_body(response: HTTPResponse, most_bytes: int) -> bytes:
+    """Return at most this number of bytes of a body. Raise `NoResponse` if the body is shorter than announced."""
+    try:
+        content = response.read(most_bytes)
+    except HTTPException as error:
+        raise NoResponse(error) from None
+    if len(content) < most_bytes and response.length:
+        raise NoResponse(HTTPException(f"{response.length} bytes are missing"))
+    return content

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
 import ssl
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from simulator.cli.tools.probing import probe
+from simulator.evidence.remote import RemoteService
 from tests.tools.evidence.hidden import hidden_service, judged
 from tests.tools.evidence.liar import Answer, liar
 
@@ -64,6 +67,8 @@ def test_silent_address_exits_with_3() -> None:
         Answer(200, {"token": "abc"}),
         Answer(200, {"access_token": 7}),
         Answer(200, b'{"access_token": "half', cut=True),
+        Answer(200, b'{"access_token": "complete"}' + b" " * 28, cut=True),
+        Answer(200, b"zz", {"Transfer-Encoding": "chunked"}, repeated=2),
         Answer(200, b"[" * 100_000),
         Answer(302, b"", {"Location": "https://elsewhere.example/"}),
     ],
@@ -71,6 +76,28 @@ def test_silent_address_exits_with_3() -> None:
 def test_another_service_exits_with_one_line(answer: Answer) -> None:
     with liar(lambda *_: answer) as (origin, _):
         assert_one_line(run(f"{origin}/v1"), origin)
+
+
+def test_answer_that_is_not_http_exits_with_one_line() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def greet() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(4096)
+                connection.sendall(b"SSH-2.0-OpenSSH_9.2\r\n\n")
+
+        Thread(target=greet, daemon=True).start()
+        assert_one_line(run(f"http://127.0.0.1:{server.getsockname()[1]}/v1"), "SSH-2.0")
+
+
+@pytest.mark.parametrize("body", [{"access_token": "x"}, [], "x", {"now": 7}])
+def test_other_server_on_loopback_is_not_controlled(body: object) -> None:
+    """The default of --control looks for a simulator at the target."""
+    with liar(lambda *_: Answer(200, body)) as (origin, _):
+        given = ["--target", f"{origin}/v1", *KEYS, "--calls", "5"]
+        assert not isinstance(CliRunner().invoke(probe, given).exception, LookupError | TypeError)
+        assert_one_line(CliRunner().invoke(probe, [*given, "--control", origin]), "is not a simulator")
 
 
 def test_wrong_keys_exit_with_one_line(upstream: str) -> None:
@@ -165,6 +192,15 @@ def test_pause_that_is_too_long_ends_the_run(upstream: str, tmp_path: Path) -> N
         done, report = report_of(origin, tmp_path)
     assert "86400 s" in done.output
     assert "budget" in {row["reason"] for row in report["assumptions"]}
+
+
+def test_pause_until_a_time_of_a_target_whose_clock_differs(upstream: str, tmp_path: Path) -> None:
+    headers = {"Date": "Mon, 05 Jan 2026 08:00:00 GMT", "Retry-After": "Mon, 05 Jan 2026 08:00:01 GMT"}
+    pauses: list[float] = []
+    with liar(lambda number, *_: Answer(429, ENVELOPE, headers) if number < 3 else None, upstream) as (origin, _):
+        service = RemoteService(f"{origin}/v1", (KEYS[1], KEYS[3]), calls=9, sleep=pauses.append)
+        assert service.call("GET", "/profile", None, {}).status == 200
+    assert pauses == [1.0, 1.0]
 
 
 def test_clock_of_the_target_may_differ(upstream: str, tmp_path: Path) -> None:

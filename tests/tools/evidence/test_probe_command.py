@@ -14,7 +14,7 @@ from simulator.cli.tools.probing import probe
 from simulator.engine.worlds.observations import alternatives_in
 from simulator.evidence import observed
 from simulator.service import TOOLING
-from tests.tools.evidence.hidden import hidden_service, judged, probed
+from tests.tools.evidence.hidden import control, hidden_service, judged, probed
 
 ASSUMED = {"H1": "creating_answers_200", "H14": "lapses_after_1h", "S16": "send_hash_at_completion"}
 KEYS = ("--public-key", "pk_test_simulator", "--secret-key", "sk_test_simulator")
@@ -33,10 +33,12 @@ def run(*arguments: str) -> Result:
 
 
 def test_probe_with_control_decides_without_a_wrong_verdict(origin: str) -> None:
+    before = control(origin, "GET", "/clock")
     code, report = probed(origin, origin, "--spend", "sandbox")
     counts, wrong = judged(report, ASSUMED)
     assert wrong == []
     assert counts["decided"] >= 40
+    assert control(origin, "GET", "/clock") == before  # every timer of the run is gone, so the next run is as fast
     assert code == 1
     assert {row["id"] for row in report["assumptions"] if row["verdict"] == "differs"} == set(ASSUMED)
 
