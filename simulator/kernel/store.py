@@ -73,7 +73,7 @@ class TableKey(Generic[Row]):
 
 
 class _Own(dict[str, "Address[Row]"]):
-    """The addresses of one key's tables for the world's own account, by environment. `texts` contains the strings."""
+    """The addresses of one key's tables for the world's own account, by environment. `texts` has them as strings."""
 
     __slots__ = ("_key", "texts")
 
@@ -149,8 +149,8 @@ class Store(dict[Any, Any]):
     address. Two different keys with the same name raise `ValueError`. The store is a dict of the tables requested so
     far, because every request needs dozens of lookups, and a lookup through a method takes five times as long.
 
-    If `known` is given, tables exist only for the keys in `known`, in these environments, and for keys declared with
-    `around`. Exported worlds do not include any other tables. Listeners (`listen`) receive the writes of every
+    If `known` is given, tables exist only for the keys in `known`, in these environments, and for the tables of the
+    server (`around`). Exported worlds do not include any other tables. Listeners (`listen`) receive the writes of every
     transaction after its commit, in order. They must not raise exceptions.
     """
 

@@ -30,7 +30,7 @@ _LEVEL = 1
 
 
 class Text:
-    """Immutable bytes. Readers cannot tell whether they are packed."""
+    """Immutable bytes. `read` returns the same bytes whether or not they are compressed in a pack."""
 
     __slots__ = ("_kept", "_number")
 
@@ -127,7 +127,7 @@ class _Pack:
 
 
 class Packing:
-    """The strings of one kind in a world. Older strings are compressed as newer strings are added."""
+    """Compresses the older strings that were added to it, as newer strings are added."""
 
     __slots__ = ("_newest",)
 

@@ -91,7 +91,7 @@ class Batch:
     changes: Sequence[Change]
     """The changes, in the order in which they must be written."""
     server: Mapping[str, bytes]
-    """Server state that belongs to no world, by name."""
+    """The new values of the server-wide state, by name."""
     uses: Mapping[str, Use] = field(default_factory=dict)
     """The last-used times to save with this batch, by world."""
 
@@ -156,7 +156,7 @@ class Backend(Protocol):
         """Return the stored bytes of a world, even if they are damaged. Raise `KeyError` if there are none."""
 
     async def server(self) -> Mapping[str, bytes]:
-        """Return the server state that belongs to no world, by name."""
+        """Return the server-wide state as a dictionary keyed by name."""
 
     async def commit(self, batch: Batch) -> Sizes:
         """Save a batch. When this method returns, the batch survives a machine crash."""

@@ -1,4 +1,4 @@
-"""Summaries ("cards") of suspended worlds, and undecoded worlds, in a SQLite store.
+"""Summaries ("cards") of suspended worlds, and the stored bytes of worlds, in a SQLite store.
 
 A card contains the data about a world that the server needs while the world is suspended. The card includes a digest of
 the checksums of the world's stored bytes. The digest lets the server recognise and ignore stale cards.
@@ -36,9 +36,9 @@ def cards_in(connection: sqlite3.Connection) -> Mapping[str, bytes]:
 
 
 def put_cards(connection: sqlite3.Connection, cards: Mapping[str, NewCard]) -> set[str]:
-    """Write cards (the index entries of worlds) and the last-used times of the worlds. Call this inside a transaction.
+    """Write cards (summaries of worlds) and the last-used times of the worlds. Call this inside a transaction.
 
-    Return the ids of the worlds whose cards were written. Worlds with newer entries are skipped.
+    Return the ids of the worlds whose cards were written. A card that is older than its world is skipped.
     """
     written = set()
     for world, (number, content, use) in cards.items():

@@ -47,7 +47,7 @@ class Card:
     """The data about a suspended world that the server needs without reading the world."""
 
     shown: JsonObject
-    """The world object of the control API. The URLs in this object do not include an origin."""
+    """The world as the control API returns it, but with URLs that do not include an origin."""
     credentials: Sequence[str]
     """The public keys and tokens of the world."""
     snapshots: Sequence[str]
@@ -61,7 +61,7 @@ class Card:
     """The wall-clock time at which the next timer is due, or None if only a request can change the world."""
 
     def show(self, origin: str, wall_ms: int) -> JsonObject:
-        """Return the world object with its current clock."""
+        """Return the world as the control API returns it, with the time that its clock shows now."""
         now_ms = self.now_ms + int(max(wall_ms - self.wall_ms, 0) * self.rate)
         keys: Mapping[str, Mapping[str, str]] = self.shown["credentials"]
         credentials = {name: {**pair, "base_url": origin + pair["base_url"]} for name, pair in keys.items()}

@@ -84,7 +84,7 @@ class SqliteStore:
         return await self._do(lambda: cards_in(self._connection))
 
     async def put_cards(self, cards: Mapping[str, NewCard]) -> set[str]:
-        """Write cards of worlds. Return the ids of the worlds that have no newer entries."""
+        """Write cards of worlds. Return the ids of the worlds that have not changed since their cards were created."""
         return await self._do(lambda: self._in_transaction(lambda: put_cards(self._connection, cards)))
 
     async def raw(self, world: str) -> Sequence[RawPiece]:

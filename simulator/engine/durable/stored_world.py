@@ -1,4 +1,4 @@
-"""The saved state of each world in memory, and the server state that belongs to no world."""
+"""The saved state of each world in memory, and the server-wide state."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class TrackedWorld:
         return abs(present_ms - by_itself) > DRIFT_MS * max(rate, 1.0)
 
     def measure(self, base_bytes: int, entry_bytes: int) -> None:
-        """Record the saved sizes."""
+        """Record the sizes of the saved base and entries, in bytes."""
         self.base_bytes, self.entry_bytes = base_bytes, entry_bytes
         self.is_large = entry_bytes > max(COMPACT_BYTES, COMPACT_TIMES * base_bytes)
 
@@ -92,7 +92,7 @@ def base_of(snapshot: Snapshot) -> Base:
 
 
 class OfServer:
-    """Server state that belongs to no world.
+    """Server-wide state, which is saved separately from the worlds.
 
     It consists of the number of issued tokens, and the scenarios with which servers were started.
     """

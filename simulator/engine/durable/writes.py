@@ -53,7 +53,7 @@ class ClockState:
     now_ms: int
     rate: Decimal
     wall_ms: int
-    """The same time on the machine's clock."""
+    """The wall-clock time at which the world's clock was read."""
 
     def show(self) -> JsonObject:
         return {**vars(self), "rate": str(self.rate)}
@@ -291,7 +291,7 @@ class _Reading:
         self._keys: dict[str, TableKey[Any] | None] = {}
 
     def take_in(self, part: JsonObject) -> None:
-        """Add a part of the base, other than its head."""
+        """Add one of the parts that follow the head of a base."""
         if "table" in part:
             rows = self._tables[part["table"]]
             for key, row in part["rows"]:

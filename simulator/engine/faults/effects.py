@@ -1,7 +1,7 @@
-"""The effects of a fault on a delivery whose values are used as given.
+"""Fields of a webhook fault that a request and a saved delivery attempt have in common.
 
-`models.Deliver` validates these values, and `in_force.DeliveryPlan` saves them with a waiting attempt. Both classes
-inherit the fields.
+`models.Deliver` validates the values in a request. `in_force.DeliveryPlan` saves them with a waiting attempt. Both
+classes inherit the fields.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from simulator.kernel.dataclass import dataclass
 
 @dataclass(frozen=True)
 class Effects:
-    """The effects on a delivery whose values are used as given. `Deliver` and `DeliveryPlan` inherit these fields."""
+    """The effects on a webhook delivery that need no conversion. `Deliver` and `DeliveryPlan` inherit these fields."""
 
     copies: Annotated[int, Field(ge=1, le=100)] | None = None
     """The total number of times that the event is sent."""
@@ -46,6 +46,6 @@ class Effects:
 OF_FIRST_ATTEMPTS = ("reorder", "hold", "before_answer")
 """The fields that change the order of first attempts. A resend is not a first attempt."""
 APART = {"before_answer": ("delay", "reorder", "hold", "drop"), "two_at_once": ("copies",), "reorder": ("hold",)}
-"""The fields of a delivery fault that must not be combined."""
+"""For a field of a delivery fault, the fields that must not be combined with it."""
 IDLE = {"copies": 1}
 """The values that have no effect, in addition to null and false."""

@@ -151,7 +151,7 @@ def end(world: World, fault_id: str) -> None:
 
 
 def give_back(world: World, fault_id: str) -> None:
-    """Undo a hit of a fault that had no effect. Call this inside a transaction."""
+    """Uncount one hit of a fault, because the fault had no effect. Call this inside a transaction."""
     row = world.store[FAULTS].get(fault_id)
     if row is not None and row["hits"]:
         left = row["times_left"]
@@ -189,8 +189,9 @@ def first_hit(
 ) -> tuple[str, FaultT] | None:
     """Return the first active fault that matches, with its id, and count the hit. Call this inside a transaction.
 
-    Only faults that contain the field `sort` are considered, and `model` returns their class. `fits` is called with the
-    id of a fault and the fault. `chance` is the random stream for faults with a probability.
+    `sort` selects faults in API calls (`match`) or in deliveries (`webhook`), and `model` returns the class of these
+    faults. `fits` takes the id of a fault and the fault, and returns True if the fault matches. `chance` is the random
+    stream for faults with a probability.
     """
     table = world.store[FAULTS]
     if not table.rows:

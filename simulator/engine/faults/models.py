@@ -239,7 +239,7 @@ def wrong_event(event: str | None, known: Iterable[str]) -> Iterator[Wrong]:
 
 
 def wrongs_of_fault(fault: Fault, vocabulary: Vocabulary | None) -> Iterator[Wrong]:
-    """Yield the problems of a fault that the types of its fields do not detect.
+    """Yield the problems of a fault that type checks of single fields do not find.
 
     If `vocabulary` is given, a fault that no request can match is a problem. A fault without an effect is reported at
     `respond` or `deliver`.

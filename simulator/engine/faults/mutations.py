@@ -180,13 +180,13 @@ def _generic(path: str) -> Path:
 
 
 def _enums(places: Places, asked: str | None) -> list[Path]:
-    """Return the enums to which a fault may apply: `status` first, then enums with several values."""
+    """Return the paths of the enums that a fault may change: `status` first, then enums with several values."""
     found = [path for path, place in places.items() if place.is_enum and asked in ("", *_written(path, asked))]
     return sorted(found, key=lambda path: (path[-1] != "status", len(places[path].words) == 1))
 
 
 def _options(places: Places, asked: str | None) -> list[Path]:
-    """Return the optional fields to which a fault may apply. Fields that may be absent come first."""
+    """Return the paths of the optional fields that a fault may remove. Fields that may be absent come first."""
     found = [path for path, place in places.items() if path and path[-1] != _EVERY and place.is_optional]
     return sorted(
         (path for path in found if asked in ("", *_written(path, asked))), key=lambda path: not places[path].may_lack

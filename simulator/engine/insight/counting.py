@@ -78,7 +78,7 @@ class _Hits:
 class _Moves:
     """Counters of the transitions in the histories, and the rows that contain uncounted transitions.
 
-    A history grows by replacing its row. Reading only the rows after the last known position is therefore not enough.
+    A history grows by replacing its row. A row that was already counted can therefore contain new transitions.
     """
 
     def __init__(self, table: Table[tuple[HistoryEntry, ...]]) -> None:
@@ -346,7 +346,7 @@ def count_world(world: World) -> Counts:
 
 
 def merged(parts: Iterable[Counts]) -> Counts:
-    """Return the sum of counters. The first evidence is taken from the first of the parts that has any."""
+    """Return the sums of the counters. The evidence for an item comes from the first part that has evidence for it."""
     total: Counts = {}
     for counts in parts:
         for key, count in counts.items():

@@ -33,7 +33,7 @@ ParametersT = TypeVar("ParametersT", bound=Body, default=Any)
 
 @dataclass(frozen=True)
 class ActionCall(Generic[TargetT, ParametersT]):
-    """A validated action call, as passed to the function that executes it. The target exists.
+    """A validated action call, as passed to the function that executes it. If there is a target, it exists.
 
     The function declares the types that it reads, such as `ActionCall[Deposit, Failure]`. If an action has no
     parameters, the function declares `Nothing`.

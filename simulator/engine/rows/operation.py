@@ -85,7 +85,7 @@ class ProbeOutcome:
 
 @dataclass(frozen=True)
 class Probe:
-    """A pending response. The server sends this signed test request and calls `then` with the result."""
+    """A signed test request that the server sends before it responds. `then` returns the response, given the result."""
 
     url: str
     raw: bytes
@@ -125,7 +125,7 @@ class Operation(Generic[BodyT, QueryT, ResourceT]):
     """Selects the body model. Set it if the fields depend on the resource or the request."""
     query: Callable[[], type[QueryT]] | Listing | None = None
     check: Callable[[Call[BodyT, QueryT, ResourceT]], None] | None = None
-    """Raises `ApiError` 400 for malformed values that cannot be detected in a single field."""
+    """Raises `ApiError` 400 for problems that checks of single fields do not find."""
     claim: Callable[[Call[BodyT, QueryT, ResourceT]], None] | None = None
     """Finds the quote that the request uses.
 

@@ -22,6 +22,6 @@ class Wording:
     envelope: Callable[[World, ApiError, str], JsonObject] = lambda world, error, request_id: error.envelope(request_id)
     """Returns the error envelope for a refusal, given the request id."""
     answer: Callable[[World, Shown], Shown] = lambda world, shown: shown
-    """Returns a response, or the envelope of an event."""
+    """Returns the response (or event envelope) to send in this world, given the usual one."""
     subject: Callable[[World, str, Shown], Shown] = lambda world, event_type, subject: subject
-    """Returns the parts of a resource that an event of a given type contains."""
+    """Returns the resource as events of a type contain it in this world, given the usual form."""

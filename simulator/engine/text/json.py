@@ -113,7 +113,7 @@ def _bounded(token: re.Match[bytes]) -> bytes:
 
 
 def _brackets(raw: bytes | str) -> int:
-    """Return an upper bound for the nesting depth, in a tenth of the time of a walk through the value."""
+    """Return an upper bound for the nesting depth. This takes a tenth of the time of visiting every nested value."""
     return raw.count(b"{") + raw.count(b"[") if isinstance(raw, bytes) else raw.count("{") + raw.count("[")
 
 

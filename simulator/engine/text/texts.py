@@ -12,7 +12,7 @@ from simulator.kernel.texts import NO_HEADERS, NO_MEMBERS, HeadersText, JsonText
 
 
 def json_text(value: Shown) -> JsonText:
-    """Return a JSON object as a string. An empty object always returns `NO_MEMBERS`."""
+    """Return a JSON object as a string. For an empty object, return the shared `NO_MEMBERS`."""
     return JsonText(dumps(value)) if value else NO_MEMBERS
 
 
@@ -27,7 +27,7 @@ Pairs: TypeAlias = tuple[tuple[str, str], ...]
 
 
 def headers_text(headers: Pairs) -> HeadersText:
-    """Return headers as a string. Each header is on one line. Empty headers always return `NO_HEADERS`."""
+    """Return headers as a string. Each header is on one line. If there are none, return the shared `NO_HEADERS`."""
     if not headers:
         return NO_HEADERS
     return HeadersText(dumps([(one_line(name), one_line(value)) for name, value in headers]))

@@ -1,4 +1,6 @@
-"""Observed files: observations of a running service, with a verdict on each assumption. Worlds can be based on them."""
+"""Observed files: observations of a running service, with a verdict on each assumption.
+
+Worlds can be based on such files, and then behave like the observed service."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ class Simulator:
         self.away: Container[str] = frozenset()
         """The ids of the worlds in a store that are not in memory."""
         self.stand_in: World | None = None
-        """Replaces the world `default` if another process has it. It is never saved."""
+        """A substitute for the world `default` while this process cannot use the saved one. It is never saved."""
 
     def observe(self, observer: Observer) -> None:
         """Register an observer, which is called for every world that is created or ends from now on."""

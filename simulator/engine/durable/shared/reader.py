@@ -186,7 +186,7 @@ class Reader:
         return [row["content"] for row in rows]
 
     async def server(self) -> Mapping[str, bytes]:
-        """Return the server state that belongs to no world, as a dictionary by name."""
+        """Return the server-wide state as a dictionary keyed by name."""
         async with self._read() as connection:
             return {row["name"]: row["value"] for row in await connection.fetch("SELECT name, value FROM server")}
 

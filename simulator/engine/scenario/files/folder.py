@@ -39,7 +39,7 @@ class FolderProblem(TypedDict):
 
 @dataclass(frozen=True)
 class Renewal:
-    """A changed scenario. `before` and `after` are None if the scenario does not exist at that time."""
+    """A scenario whose file changed. `before` is None if the scenario is new, and `after` is None if it was deleted."""
 
     name: str
     before: ScenarioFile | None

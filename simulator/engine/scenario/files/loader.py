@@ -88,7 +88,7 @@ class Loader:
     def load_shipped(self, path: FilePath, known: Iterable[str]) -> ScenarioFile:
         """Read a shipped file.
 
-        Raise `ScenarioError` if it is invalid, or if its name differs from the scenario's name.
+        Raise `ScenarioError` if it is invalid, or if the file name differs from the scenario's name.
         """
         file = self.load(path.read_bytes(), source_of(path), known, FILE)
         if file.name != path.stem:

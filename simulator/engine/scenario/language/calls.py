@@ -25,7 +25,7 @@ def paths(vocabulary: Vocabulary) -> list[str]:
 
 
 def below_base(vocabulary: Vocabulary, path: str) -> str | None:
-    """Return a path without its base path, or None if it starts with no base path."""
+    """Return a path without its base path, or None if it does not start with a base path."""
     environment, below = split_base(vocabulary.provider.environments, path)
     return below or "/" if environment else None
 

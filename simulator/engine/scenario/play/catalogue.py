@@ -231,7 +231,7 @@ class Catalogue:
         """Return the scenarios that have rules about an event or request, starting with the last name.
 
         `value` is the same as for `PreparedScenario.rules_about`. The result is cached for shipped scenarios, because
-        every event and every call asks for it. Raise `UnknownScenario` if there is no scenario with a name.
+        every event and every call asks for it. Raise `UnknownScenario` if a name is unknown.
         """
         if world.store[UPLOADED].rows or not isinstance(value, str):
             return self._with_rules(world, names, event, value)

@@ -1,4 +1,4 @@
-"""Steps that wait for an unavailable network. A step that needs a network is held while it is down (decision S22).
+"""Steps that wait for an unavailable network. A step is held while a network that it needs is down (decision S22).
 
 A held step saves its remaining delay, adjusted for the new status of the network (see `slowing`). Manual actions are
 never held, because the caller wants to see the result.

@@ -68,7 +68,7 @@ def last_entry(world: World) -> int:
 
 
 def dropped(world: World) -> int:
-    """Return the number of dropped entries, of all scenarios."""
+    """Return the number of entries that the logbook has dropped, for all scenarios together."""
     return max(0, last_entry(world) - len(world.store[LOG]))
 
 

@@ -1,7 +1,7 @@
 """Stretches delays while a network is slow, as configured by `slowdown` in a scenario.
 
-If the status of a network changes, the remaining delay of steps on objects that use it changes. Each step saves the
-networks of its object and its current factor. A step saves no networks if its scenario has no `slowdown`.
+If the status of a network changes, so do the remaining delays of steps on objects that use the network. Each step saves
+the networks of its object and its current factor. A step saves no networks if its scenario has no `slowdown`.
 """
 
 from __future__ import annotations

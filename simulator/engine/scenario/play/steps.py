@@ -1,4 +1,7 @@
-"""Carries out due steps. Skips refused steps and records the reason. Stops scenarios with too many or failing steps."""
+"""Carries out due steps. Skips refused steps and records the reason.
+
+Stops a scenario if it has too many steps, or if its steps fail repeatedly.
+"""
 
 from __future__ import annotations
 

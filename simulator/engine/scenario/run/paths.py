@@ -36,7 +36,7 @@ class Path:
 
     @property
     def cost(self) -> tuple[int, int, int]:
-        """The sort key: paths with fewer waits come first, then fewer transitions, then fewer short payments."""
+        """The sort key: paths with fewer waits come first, then fewer transitions, then fewer underpayments."""
         return self.waits, len(self.moves), sum(move.when == "short" for move in self.moves)
 
 
