@@ -122,6 +122,16 @@ def plan(document: Shown, switches: Switches, steps: Steps, options: Options) ->
     return sorted(rows, key=rank)
 
 
+def needing(document: Shown, steps: Steps, name: str) -> set[str]:
+    """Return the assumptions whose probes use a value of the account."""
+    used = {step.name for step in steps.values() if f"${{account.{name}}}" in repr((step.call, step.body))}
+    return {
+        probe["assumption"]
+        for probe in document["probes"]
+        if not used.isdisjoint(one.rstrip(AGAIN) for one in document["flows"][probe["flow"]])
+    }
+
+
 def blocked(document: Shown, switches: Switches, options: Options) -> dict[str, list[str]]:
     """Return the reasons why these options cannot exclude some alternatives, by assumption."""
     found: dict[str, list[str]] = {}
@@ -200,7 +210,8 @@ class Decisions:
         """
         identifier = probe["assumption"]
         if reason := _unprepared(probe, trace, features):
-            self.failed(identifier, reason)
+            broken = any(one.reply is not None and one.reply.status >= 500 for one in trace)
+            self.failed(identifier, "unreachable" if broken else reason)
             return
         verdict = self.verdicts[identifier]
         names = next(iter(probe["predictions"].values()))
@@ -366,6 +377,10 @@ def _played(row: Planned, target: RemoteService, steps: Steps) -> Sequence[Excha
     target.saved()
     try:
         trace = play(steps_in(row.flow, steps), target)
+        replies = [(one.step, one.reply) for one in trace if one.reply is not None]
+        if replies and all(reply.status >= 500 for _, reply in replies):
+            step, reply = replies[-1]
+            raise NotTheService(f"every call of {row.name} failed; the last one, {step.name}, returned {reply.status}")
         with suppress(SpentBudget, NotTheService):  # the trace is valid even if undoing the steps fails
             _undo(trace, target)
         return trace

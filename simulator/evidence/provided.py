@@ -29,6 +29,15 @@ class Probing:
 
     None means that the bodies do not determine the feature.
     """
+    landmarks: tuple[tuple[str, str], ...]
+    """Paths that every account may read, each with a field of the response or of the rows in it. A target without one
+    of them is not the service.
+    """
+    unknown_values: Callable[[Shown, Callable[[str, object], Any]], dict[str, str]]
+    """Returns the values of the account that the service does not know, by name, each with the reason.
+
+    The arguments are the values that the user supplied, and a function that returns the body of a POST.
+    """
     surroundings: Callable[[Callable[[str], Any]], dict[str, str]]
     """Returns the values that depend on the account.
 

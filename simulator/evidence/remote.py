@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -91,8 +91,38 @@ class RemoteService:
         token = TOKEN_EXCHANGE.token_in(reply.body)
         if token is None:
             asked = f"{self._base_url}: {TOKEN_EXCHANGE.operation}"
-            raise NotTheService(f"{asked} returned {_described(reply)} without a token")
+            hint = ". A base URL ends with /v1" if reply.status == 404 and not self._base_url.endswith("/v1") else ""
+            raise NotTheService(f"{asked} returned {_described(reply)} without a token{hint}")
         self._token = token
+
+    def recognize(self, landmarks: Iterable[tuple[str, str]]) -> None:
+        """Raise `NotTheService` if the target has none of the landmarks (a path and a field in its response).
+
+        A refusal of the keys, 429 and 5xx do not show which service the target is.
+        """
+        seen = []
+        for path, name in landmarks:
+            reply = self.call("GET", path, None, {})
+            rows = reply.body.get("data", reply.body) if isinstance(reply.body, Mapping) else reply.body
+            first = next(iter(rows), None) if isinstance(rows, list) else rows
+            if reply.status in (401, 403, 429) or reply.status >= 500:
+                return
+            if reply.status < 400 and isinstance(first, Mapping) and name in first:
+                return
+            missing = f" without {name}" if reply.status < 400 else ""
+            seen.append(f"GET {path} returned {_described(reply)}{missing}")
+        raise NotTheService(f"{self._base_url} is not the service: sign-in succeeds, but {', '.join(seen)}")
+
+    def drop_unknown(
+        self, find: Callable[[Shown, Callable[[str, object], Any]], Mapping[str, str]]
+    ) -> Mapping[str, str]:
+        """Drop the account values that the service does not know. Return them by name, each with the reason."""
+        unknown: Mapping[str, str] = {}
+        with suppress(NotTheService, SpentBudget):
+            unknown = find(self._given, lambda path, body: self.call("POST", path, body, {}).body)
+        for name in unknown:
+            del self._given[name]
+        return unknown
 
     def ensure_signed_in(self) -> None:
         if not self._token:

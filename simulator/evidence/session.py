@@ -82,7 +82,13 @@ class Session:
         """
         service = self.service
         service.sign_in()
+        if self._has_open:
+            with suppress(SpentBudget):
+                service.recognize(self._probing.landmarks)
         try:
+            for name, why in service.drop_unknown(self._probing.unknown_values).items() if self._has_open else ():
+                option = f"--{name.replace('_', '-')}"
+                warn(f"{option}: the target does not accept this value ({why}). Probes that need it are skipped")
             options = self._prepared(warn)
             self._decide_with(options)
             steps = read_steps(self._probing.steps)
@@ -99,13 +105,19 @@ class Session:
                 service.unregister()
             self.save()
 
+    @property
+    def _has_open(self) -> bool:
+        """True if any assumption is not decided yet."""
+        return any(map(self.decisions.is_open, self.decisions.verdicts))
+
     def _prepared(self, warn: Callable[[str], None]) -> Options:
         """Read the target's clock and register the listener. Return the options that are still possible."""
         options, order = self.order.options, self.order
-        if order.control is not None or not any(map(self.decisions.is_open, self.decisions.verdicts)):
+        if order.control is not None or not self._has_open:
             return options
         step, stamp = self._probing.clock
-        self.service.read_clock(read_steps(self._probing.steps)[step], stamp, rate=options.wait_seconds > 0)
+        with suppress(NotTheService, SpentBudget):  # one failed call must not end the run
+            self.service.read_clock(read_steps(self._probing.steps)[step], stamp, rate=options.wait_seconds > 0)
         options = replace(options, time_rate=self.service.time_rate)
         if order.listener is not None and (problem := self.service.register()):
             warn(f"events cannot be received: {problem}")

@@ -25,8 +25,11 @@ if TYPE_CHECKING:
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _LISTEN = re.compile(r".+:[0-9]{1,5}")
-_PREPARING = 6
-"""The number of calls besides the probes: sign-in, balances, clock (2), and the webhook endpoint (2)."""
+_PREPARING = 8
+"""The number of calls besides the probes: sign-in, balances (2), clock (2), recipient, and the webhook endpoint (2)."""
+_SHOWN_CALLS = 3
+_ID = re.compile(r"/[a-z-]*[^a-z/-][^/]*")
+"""A path segment with an id."""
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -285,6 +288,7 @@ def _run(order: Order, as_json: Path | None) -> None:
         line.clear()
     decisions, service = session.decisions, session.service
     _report(decisions, session.facts, service.calls, session.ended)
+    _hint(order, decisions, service.exchanges)
     if as_json is not None:
         report = {
             "version": 1,
@@ -314,6 +318,29 @@ def _report(decisions: Decisions, facts: JsonObject, calls: int, ended: str) -> 
     report_facts(facts)
     if ended:
         say(f"The run ended early: {ended}", err=True)
+
+
+def _hint(order: Order, decisions: Decisions, exchanges: list[JsonObject]) -> None:
+    """Print what the keys do not permit, and which assumptions need another user."""
+    from simulator.evidence.flow import read_steps
+    from simulator.evidence.probing import needing, read_probes
+    from simulator.service import TOKEN_EXCHANGE, TOOLING
+
+    denied = {one.id for one in decisions.verdicts.values() if one.reason == "needs-permission"}
+    if "user_id" not in order.account and order.control is None:
+        probing = TOOLING.probing()
+        without = sorted(denied & needing(read_probes(probing), read_steps(probing.steps), "user_id"))
+        if without:
+            say(f"Add --user-id, the id of another user, to decide {', '.join(without)}", err=True)
+    refused = dict.fromkeys(
+        f"{row['method']} {_ID.sub('/{id}', row['path'])}"
+        for row in exchanges
+        if row.get("status") in (401, 403) and row["path"] != TOKEN_EXCHANGE.path
+    )
+    if denied and refused:
+        more = f" and {len(refused) - _SHOWN_CALLS} more" if len(refused) > _SHOWN_CALLS else ""
+        shown = ", ".join(list(refused)[:_SHOWN_CALLS])
+        say(f"The keys lack permissions: the target returned 401 or 403 to {shown}{more}", err=True)
 
 
 def report_facts(facts: JsonObject) -> None:

@@ -78,6 +78,23 @@ def test_another_service_exits_with_one_line(answer: Answer) -> None:
         assert_one_line(run(f"{origin}/v1"), origin)
 
 
+@pytest.mark.parametrize(
+    "answer", [Answer(404, {"message": "no route"}), Answer(200, {"access_token": "x"}), Answer(200, [])]
+)
+def test_another_service_that_signs_in_exits_with_one_line(answer: Answer, tmp_path: Path) -> None:
+    def lie(number: int, method: str, path: str, truth: Any) -> Answer:
+        return Answer(200, {"access_token": "x"}) if path.endswith("/auth/token") else answer
+
+    out = tmp_path / "observed.yaml"
+    with liar(lie) as (origin, _):
+        assert_one_line(run(f"{origin}/v1", "--out", str(out)), "is not the service: sign-in succeeds, but GET /wallet")
+    assert not out.exists()
+
+
+def test_base_url_without_version_exits_with_a_hint(upstream: str) -> None:
+    assert_one_line(run(upstream), "ends with /v1")
+
+
 def test_answer_that_is_not_http_exits_with_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
 
@@ -155,6 +172,8 @@ def test_a_failure_in_the_middle_keeps_earlier_verdicts(upstream: str, tmp_path:
     _, wrong = judged({"assumptions": [verdicts[one] for one in decided]}, ASSUMED)
     assert wrong == []
     if name in ("envelope", "html", "cut", "large"):
+        assert done.output.count("The run ended early: ") == 1
+        assert "needs-permission" not in {row["reason"] for row in verdicts.values()}
         assert {row["verdict"] for row in verdicts.values()} <= {"holds", "differs", "undecided"}
         assert "unreachable" in {row["reason"] for row in verdicts.values()}
     assert done.exit_code in (0, 1)
@@ -166,11 +185,31 @@ def test_keys_without_permission_decide_nothing_wrongly(upstream: str, tmp_path:
         return Answer(403, ENVELOPE) if method == "POST" and path != "/v1/auth/token" else None
 
     with liar(lie, upstream) as (origin, _):
-        _, report = report_of(origin, tmp_path, "--spend", "sandbox")
+        done, report = report_of(origin, tmp_path, "--spend", "sandbox")
     counts, wrong = judged(report, ASSUMED)
     assert wrong == []
+    assert "The keys lack permissions: the target returned 401 or 403 to POST /quotes, " in done.output
     assert counts["needs-permission"] > 10
     assert counts["decided"] > 3
+
+
+def test_wrong_or_missing_user_is_named_and_decides_nothing(upstream: str, tmp_path: Path) -> None:
+    given = ("--spend", "sandbox", "--only", "M13", "--only", "S9", "--only", "H3")
+    done, report = report_of(upstream, tmp_path, *given, "--user-id", "nobody")
+    assert "--user-id: the target does not accept this value (not_found)" in done.output
+    assert [row["reason"] for row in report["assumptions"]] == [None, "needs-permission", "needs-permission"]
+    done, _ = report_of(upstream, tmp_path, *given)
+    assert "Add --user-id, the id of another user, to decide M13, S9\n" in done.output
+    assert "lack permissions" not in done.output
+
+
+def test_one_failed_call_at_the_start_does_not_end_the_run(upstream: str, tmp_path: Path) -> None:
+    def lie(number: int, method: str, path: str, truth: Any) -> Answer | None:
+        return Answer(502, b"<html>") if number == 3 else None
+
+    with liar(lie, upstream) as (origin, _):
+        _, report = report_of(origin, tmp_path, "--only", "H3")
+    assert [row["verdict"] for row in report["assumptions"]] == ["holds"]
 
 
 @pytest.mark.parametrize("status", [401, 429])

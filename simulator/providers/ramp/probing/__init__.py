@@ -164,6 +164,20 @@ def _surroundings(read: _Read) -> dict[str, str]:
     return {"beyond": str(held + _BEYOND)}
 
 
+def _unknown_values(account: Shown, create: Callable[[str, object], Any]) -> dict[str, str]:
+    if "user_id" not in account:
+        return {}
+    destination = {"type": "platform_user", "user_id": account["user_id"]}
+    body = create(
+        "/wallet/send/estimate", {"symbol": "USDC", "network": "CELO", "amount": "20", "destination": destination}
+    )
+    error = body.get("error") if isinstance(body, dict) else None
+    if not isinstance(error, dict):
+        return {}
+    is_unknown = error.get("code") == "not_found" or str(error.get("param")).startswith("destination")
+    return {"user_id": str(error.get("code"))} if is_unknown else {}
+
+
 def _actions(*wanted: tuple[str, Mapping[str, Any]]) -> Callable[[_Read, _Act], None]:
     def change(read: _Read, act: _Act) -> None:
         for action, parameters in wanted:
@@ -212,6 +226,8 @@ PROBING = Probing(
         "failed_runs_count": _failed_runs,
         "run_suffix": _run_suffix,
     },
+    landmarks=(("/wallet/assets", "symbol"), ("/profile", "user_id"), ("/currencies", "symbol")),
+    unknown_values=_unknown_values,
     surroundings=_surroundings,
     other_data=(
         _actions(("move_rates", {"percent": 7})),
