@@ -139,7 +139,7 @@ class Session:
 
 @dataclass
 class _SignedIn:
-    """A token, and a generator of unique, deterministic Idempotency-Keys for calls with this token."""
+    """A token, and a generator of Idempotency-Keys for calls with this token. The keys are unique and deterministic."""
 
     base_url: str
     token: str

@@ -71,7 +71,7 @@ def _world(session: Session, shown: Shown) -> JsonObject:
 
 
 def _keys(session: Session, shown: Shown) -> JsonObject:
-    """Return an application's configuration, as environment variables that the simulator's clients read."""
+    """Return the environment variables that configure an application. The simulator's clients read them."""
     keys = shown["credentials"]["sandbox"]
     return {
         "keys": {

@@ -1,5 +1,5 @@
-"""Replays a corpus (a directory of recordings) in the simulator or at the service, and lists the differences that are
-not accepted.
+"""Replays a corpus (a directory of recordings) in the simulator or against the real service, and lists the differences
+that are not accepted.
 """
 
 from __future__ import annotations
@@ -113,7 +113,8 @@ def compare_corpus(
 ) -> Judged:  # fmt: skip
     """Replay all recordings and compare the responses.
 
-    `target` is the service for the replay. By default, each recording is replayed in a fresh world.
+    `target` is the service that receives the replayed calls. By default, each recording is replayed in a new simulated
+    world.
     """
     result = Judged(accepted=list(accepted))
     result.skipped += map(str, corpus.damaged)

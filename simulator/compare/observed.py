@@ -1,4 +1,4 @@
-"""Compares two observed files: the verdicts that have changed."""
+"""Compares two observed files, and lists the verdicts that differ."""
 
 from __future__ import annotations
 

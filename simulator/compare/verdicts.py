@@ -1,5 +1,5 @@
-"""The meaning of a difference between a recorded and a simulated response. It is a broken promise (a rule in the
-specification), a wrong guess (an assumption), an addition, or a change in rates, balances and outside events.
+"""Classifies a difference between a recorded and a simulated response: a broken promise (a rule in the specification),
+a wrong guess (an assumption), an addition, or a change in rates, balances and outside events.
 """
 
 from __future__ import annotations
@@ -63,7 +63,9 @@ def _operation(method: str, path: str) -> str | None:
 
 @cache
 def _facts() -> dict[tuple[str, str], Fact]:
-    """Return facts by path and keyword. If the variants of a union differ, a specified fact takes precedence."""
+    """Return the contract's facts about fields, keyed by path and JSON Schema keyword. If the variants of a union
+    differ, a fact from the specification takes precedence over an assumed one.
+    """
     found: dict[tuple[str, str], Fact] = {}
     for fact in facts_of(contract_document()).values():
         key = (without_variants(fact.place), fact.keyword)

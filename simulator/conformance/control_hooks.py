@@ -16,4 +16,4 @@ _YAML = ("text/yaml", "text/x-yaml", "application/x-yaml", "text/vnd.yaml", "app
 
 @schemathesis.deserializer(*_YAML)
 def unread(context: Any, response: Any) -> None:
-    """Ignore a YAML document."""
+    """Do not parse a YAML response."""

@@ -50,7 +50,7 @@ class AssumedPoint:
     """Whether a finding describes the behaviour under an alternative to the assumption."""
 
     def rule(self, broken: Rule) -> Rule:
-        """Return the broken rule, converted to a guess."""
+        """Return the broken rule as a guess."""
         title = f"{broken.title.removesuffix('.')} (assumed)."
         return Rule(f"{broken.name}.assumed", title, self.assumption, promise=False)
 

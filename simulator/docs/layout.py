@@ -12,7 +12,7 @@ from simulator.docs.library import INDEX, Page
 
 @cache
 def whole(path: str) -> bytes:
-    """Return the page at a path as HTML. Raises KeyError if there is no such page."""
+    """Return a documentation page as HTML. Raises KeyError if there is no such page."""
     page = library.pages_by_path()[path]
     rendered = markdown.render(page)
     order = list(library.all_pages())

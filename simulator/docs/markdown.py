@@ -169,7 +169,7 @@ def _passages(tokens: Sequence[Token]) -> Iterator[Passage]:
 
 
 def _relinked(page: Page, tokens: Sequence[Token]) -> Iterator[str]:
-    """Yield every link in the source, and replace it in the tokens with the link that the server uses."""
+    """Replace each link in the tokens with the link that the server uses. Yield the links as written in the source."""
     for token in tokens:
         for child in token.children or ():
             if child.type == "link_open":

@@ -12,7 +12,7 @@ _POLL_SECONDS = 0.02
 def wait_until_quiet(is_quiet: Callable[[], object], seconds: float = _SECONDS) -> bool:
     """Check an application repeatedly until its queue is empty, for at most this many real seconds.
 
-    Return True if the queue is empty. The application's check reports an empty queue with any result except False.
+    Return True if the queue is empty. Any result of the application's check except False means that the queue is empty.
     """
     for _ in range(max(1, round(seconds / _POLL_SECONDS))):
         if is_quiet() is not False:

@@ -129,11 +129,11 @@ class World(SeenWorld):
     ) -> AdvanceReceipt:
         """Advance the clock. Everything that is due by then happens before this method returns, including webhooks.
 
-        Pass exactly one of `by`, `to` and `until`. `by`: `"31m"`, `"2h30m"`, `"3d"`, seconds as a number, or a
-        timedelta. `to`: a time or a date. `until`: a condition, `{"resource": id, "status": "completed"}` or `{"event":
-        type, "object_id": id}`. It must become true within `horizon` (default: ten years). Otherwise raises NotReached.
-        `wait`: set this for receivers that respond slowly. Returns what happened: `from`, `now`, `fired` (timers),
-        `events` (ids), `deliveries` (attempts), `reached`.
+        Pass exactly one of `by`, `to`, `to_next_timer` and `until`. `by`: `"31m"`, `"2h30m"`, `"3d"`, seconds as a
+        number, or a timedelta. `to`: a time or a date. `until`: a condition, `{"resource": id, "status": "completed"}`
+        or `{"event": type, "object_id": id}`. It must become true within `horizon` (default: ten years). Otherwise
+        raises NotReached. `wait`: set this for receivers that respond slowly. Returns what happened: `from`, `now`,
+        `fired` (timers), `events` (ids), `deliveries` (attempts), `reached`.
         """
         goal = None if until is None else ids_in(until)
         body = {

@@ -22,7 +22,7 @@ SLOW_MS = 5_000
 
 
 def _all_deliveries(world: World) -> Iterator[Delivery | Pause]:
-    """Yield every delivery in no particular order. Sorting all of them would take longer than a pause allows."""
+    """Yield every delivery in no particular order. Sorting all of them would block other requests for too long."""
     for endpoint_id in every_endpoint_id(world):
         for number, delivery in enumerate(list(deliveries_of(world, endpoint_id).values()), 1):
             yield delivery

@@ -25,7 +25,7 @@ _KEPT_SECONDS = 30.0
 class HttpLink(Link):
     """A server at a URL (`http://127.0.0.1:8642`). `token` is the server's control token, if the server needs one.
 
-    Proxy settings in the environment are ignored, because the address always identifies this server directly.
+    Proxy settings in the environment are ignored, because the server is always reached directly.
     """
 
     def __init__(self, url: str, token: str | None = None) -> None:

@@ -88,8 +88,8 @@ class InProcessLink(Link):
         """Deliver a world's webhooks to a handler.
 
         Return the origin of the receiver's URL, and a function that stops delivery. The origin depends only on the
-        position of the receiver among those of its world: the first receiver of every world has the same origin, and
-        so on.
+        position of the receiver in its world: the first receivers of all worlds have the same origin, and so do the
+        second ones.
         """
         return self._receivers.add(self._thread.run(self._urls_of(world_id)), world_id, handler)
 
@@ -162,7 +162,7 @@ class _Call:
     async def reply(self, app: Application, *, calls_back: bool) -> Answer:
         """Return the response.
 
-        `calls_back`: the request comes from a webhook handler, whose own delivery may be waiting for it.
+        `calls_back`: a webhook handler made the request, so a delivery may be waiting for the response.
         """
         conversation = self._conversation
         opened_at = asyncio.get_running_loop().time() if calls_back else 0.0

@@ -38,6 +38,6 @@ def pytest_rampsim_quiesce(item: pytest.Item) -> bool | None:
 def pytest_rampsim_restart(item: pytest.Item) -> None:
     """Rebuild the application, as if its process had been killed and restarted. Its memory is lost.
 
-    This hook is called after the application has died under a fault of the class `crash-in-handler`, `crash-in-call`
+    This hook is called after the application has crashed under a fault of the class `crash-in-handler`, `crash-in-call`
     or `crash-of-process`, possibly in a different thread from the test.
     """

@@ -108,7 +108,7 @@ def _raised(world: World) -> list[str]:
 
 
 def _said(tell: Callable[[], str]) -> str:
-    """Return the output, or the reason why it is unavailable."""
+    """Return the text that `tell` returns, or the reason why it is unavailable."""
     try:
         return tell()
     except Exception as error:  # must not hide the failure of the test

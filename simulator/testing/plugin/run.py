@@ -273,7 +273,7 @@ class _Server(Server):
 
 
 def show_crashed(config: pytest.Config, run_id: str, worker: str, report: pytest.TestReport) -> None:
-    """Report and keep the worlds of a test whose worker died, as for any failing test."""
+    """Report and keep the worlds of a test whose worker process crashed, as for any failing test."""
     named = _url_named(config)
     url = named or RunServer(directory_of(run_id)).address()
     if not url:
@@ -309,7 +309,9 @@ def _url_named(config: pytest.Config) -> str:
 
 
 def _beginning_of_id(test: str, mark: str) -> str:
-    """Return the prefix for the ids of a test's worlds. `mark` identifies the run and the worker."""
+    """Return the prefix for the ids of a test's worlds. `mark` is a string that identifies the run and the worker
+    process.
+    """
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", test).strip("-")[:40]
     return f"{name}-{mark}-"
 

@@ -267,7 +267,7 @@ def _rows(part: Mapping[str, object]) -> list[Mapping[str, object]]:
 
 
 def _is_counted(value: object) -> bool:
-    """Return whether a field is a counter above zero."""
+    """Return True if the value of a field is a number above zero."""
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 

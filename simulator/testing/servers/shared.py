@@ -40,7 +40,7 @@ def world(server: Server | str | None = None, *, in_process: bool = False, **bod
 
 
 def _entered(world_id: str, *, scenarios: Scenario | Sequence[Scenario] = (), **body: Any) -> World:
-    """Return an existing world, after activating the scenarios that a fresh world would have."""
+    """Activate the scenarios that a new world would have in an existing world, and return that world."""
     server = server_for()
     world = World(server.link, server.link.control("GET", f"/worlds/{world_id}"), server)
     world.outlives = True

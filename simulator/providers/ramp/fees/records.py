@@ -48,7 +48,9 @@ FEES = "fees"
 
 @dataclass(frozen=True, slots=True)
 class Fee:
-    """A fee in one currency. The API returns `service_fee` as processing_fee or app_fee."""
+    """A fee in one currency. In responses, `service_fee` is called processing_fee (ramps) or app_fee (operations on the
+    balance).
+    """
 
     total: Decimal
     currency: Currency
