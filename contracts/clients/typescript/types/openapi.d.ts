@@ -871,7 +871,7 @@ export interface paths {
         put?: never;
         /**
          * Register an endpoint; it must answer a signed test request with exactly 200
-         * @description Registers a URL for events. The URL is tested first. The service sends a signed webhook.test event, and stores the endpoint only if the URL responds with status 200 within 10 seconds. Any other response, such as a redirect, 201 or 204, a timeout or a refused connection is rejected with invalid_webhook_url. A URL that is not a public HTTPS URL is rejected, too. The response does not contain the signing key. The dashboard shows the key.
+         * @description Registers a URL for events. The URL is tested first. The service sends a signed webhook.test event, and stores the endpoint only if the URL responds with status 200 within 10 seconds. After any other outcome (a redirect, 201, 204, a timeout, a refused connection) the call fails with invalid_webhook_url. A URL that is not a public HTTPS URL is rejected, too. The response does not contain the signing key. The dashboard shows the key.
          */
         post: operations["create_webhook"];
         delete?: never;
