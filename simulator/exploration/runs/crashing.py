@@ -17,7 +17,7 @@ import sys
 import sysconfig
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
@@ -37,6 +37,8 @@ _SIMULATOR = os.path.dirname(os.path.realpath(simulator.__file__)) + os.sep
 IS_SIMULATOR = "simulator"
 _AFTER_OPENING = 3
 """The number of lines after opening a file for writing that count as places, because its writes are not visible."""
+_BEFORE_FACTORY = 5
+"""The number of parameters of `sqlite3.connect` before its `factory`."""
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 
@@ -65,9 +67,14 @@ class Scene:
 _scene: ContextVar[Scene | None] = ContextVar("scene", default=None)
 
 
-def begin(kind: str, event: str = "") -> None:
-    """Begin a piece of work in the current context. `event`: the type of the event that it handles, if any."""
-    _scene.set(Scene(kind, event))
+def begin(kind: str, event: str = "") -> Scene:
+    """Begin a piece of work in the current context, and return it.
+
+    `event`: the type of the event that it handles, if any.
+    """
+    scene = Scene(kind, event)
+    _scene.set(scene)
+    return scene
 
 
 def end() -> None:
@@ -114,7 +121,7 @@ class Tracer:
         self._own = own
         self._visits: Counter[tuple[str, str, int]] = Counter()
         self._begins: dict[CodeType, frozenset[int]] = {}
-        self._databases = _Databases()
+        self.databases = _Databases()
         self._active = False
 
     @contextmanager
@@ -122,7 +129,7 @@ class Tracer:
         """Trace all threads that start in this block, and the current thread."""
         before = sys.gettrace()
         self._active = True
-        patches = [patch.object(sqlite3, "connect", self._databases.connect)]
+        patches = [patch.object(sqlite3, "connect", self.databases.connect)]
         if self._plan is None:
             patches += _sockets()
             _Opened.tell = lambda: _written(_AFTER_OPENING)
@@ -143,7 +150,7 @@ class Tracer:
 
     def bury(self) -> None:
         """Roll back the open transactions of an application that has crashed."""
-        self._databases.roll_back()
+        self.databases.roll_back()
 
     def _calls(self, frame: FrameType, event: str, argument: Any) -> Callable[..., Any] | None:
         """Return the tracer for a function's lines, or None for functions outside the application."""
@@ -186,7 +193,7 @@ class Tracer:
         return frame.f_lasti in begins
 
     def _record(self, scene: Scene, frame: FrameType, key: tuple[str, str, int]) -> None:
-        if self._databases.have_changed():
+        if self.databases.have_changed():
             scene.wrote = 1
         if scene.wrote:
             scene.wrote -= 1
@@ -202,26 +209,44 @@ class Tracer:
 
 
 class _Databases:
-    """The SQLite connections of a run. `connect` replaces `sqlite3.connect`."""
+    """The SQLite connections of a run. `connect` replaces `sqlite3.connect`.
+
+    A write belongs to the piece of work whose statement commits it. Another thread may use the same connection at the
+    same time, and its lines must not become places only because it was fast or slow.
+    """
 
     def __init__(self) -> None:
         self._open: list[sqlite3.Connection] = []
         self._committed: dict[int, int] = {}
         self._connect = sqlite3.connect
+        self._changed = False
 
-    def connect(self, *given: Any, **more: Any) -> sqlite3.Connection:
-        made: sqlite3.Connection = self._connect(*given, **more)
+    def connect(self, *given: Any, **more: Any) -> Any:
+        if len(given) > _BEFORE_FACTORY:
+            before, whole, after = given[:_BEFORE_FACTORY], given[_BEFORE_FACTORY], given[_BEFORE_FACTORY + 1 :]
+            given = (*before, _reporting_connection(whole, self._report), *after)
+        else:
+            more["factory"] = _reporting_connection(more.get("factory", sqlite3.Connection), self._report)
+        made = self._connect(*given, **more)
         self._open.append(made)
         return made
 
+    def _report(self, one: sqlite3.Connection) -> None:
+        """Report a write if a connection has committed changes since the last call of this method."""
+        if not one.in_transaction and one.total_changes != self._committed.get(id(one), 0):
+            self._committed[id(one)] = one.total_changes
+            if _scene.get() is not None:
+                _written()
+            elif threading.current_thread() is not threading.main_thread():
+                self._changed = True
+
     def have_changed(self) -> bool:
-        """Return True if a transaction was committed since the last call of this method."""
-        changed = False
-        for one in self._open:
-            with suppress(sqlite3.Error):  # the connection is closed
-                if not one.in_transaction and one.total_changes != self._committed.get(id(one), 0):
-                    self._committed[id(one)] = one.total_changes
-                    changed = True
+        """Return True if changes were committed since the last call by a thread that belongs to no piece of work.
+
+        Database libraries have such threads. The work that uses them continues with its next line. The main thread
+        does not count: between pieces of work, it sets up tests and runs the integrator's job.
+        """
+        changed, self._changed = self._changed, False
         return changed
 
     def roll_back(self) -> None:
@@ -229,6 +254,44 @@ class _Databases:
             with suppress(sqlite3.Error):  # the connection is closed or belongs to another thread
                 if one.in_transaction:
                     one.rollback()
+
+
+def _reporting_connection(
+    whole: type[sqlite3.Connection], report: Callable[[sqlite3.Connection], None]
+) -> type[sqlite3.Connection]:
+    """Return a subclass that calls `report` after everything that can commit, including on its cursors."""
+
+    def cursor(self: Any, factory: type[sqlite3.Cursor] = sqlite3.Cursor) -> sqlite3.Cursor:
+        names = ("execute", "executemany", "executescript", "fetchone", "fetchmany", "fetchall", "__next__")
+        made: sqlite3.Cursor = whole.cursor(self, _reporting(factory, names, lambda one: report(one.connection)))
+        return made
+
+    names = ("execute", "executemany", "executescript", "commit", "__exit__")
+    return type(whole.__name__, (_reporting(whole, names, report),), {"cursor": cursor})
+
+
+def _reporting(whole: type, names: Iterable[str], report: Callable[[Any], None]) -> type:
+    """Return a subclass whose methods with these names call `report` at the end, unless they raise an error."""
+
+    def reporting(name: str) -> Callable[..., Any]:
+        method = getattr(whole, name)
+
+        def called(self: Any, *given: Any, **more: Any) -> Any:
+            answer = method(self, *given, **more)
+            report(self)
+            return answer
+
+        return called
+
+    return type(whole.__name__, (whole,), {name: reporting(name) for name in names})
+
+
+def _is_pair(one: Any) -> bool:
+    """Return True for one end of a socket pair, with which event loops wake themselves when threads call them."""
+    try:
+        return one.getpeername() in ("", b"")
+    except OSError:
+        return True  # it is closed, as when a loop has ended, so nothing is sent
 
 
 def _sockets() -> list[Any]:
@@ -239,7 +302,8 @@ def _sockets() -> list[Any]:
         send = getattr(socket.socket, name)
 
         def sent(self: socket.socket, *given: Any, **more: Any) -> Any:
-            _written()
+            if not _is_pair(self):
+                _written()
             return send(self, *given, **more)
 
         return patch.object(socket.socket, name, sent)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Callable
+from contextvars import copy_context
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
+from simulator.exploration.runs import crashing
 from tests.tools.exploration.suite import Explored, explore
 
 SHOP = """
-import sqlite3
+import contextlib, socket, sqlite3
 
 SEND = {"symbol": "USDC", "network": "CELO", "amount": "5",
         "destination": {"type": "address", "address": "0x52908400098527886E0F7030069857D2E4169EE7"}}
@@ -33,6 +38,14 @@ class Shop:
         @HANDLE@
         return 200
 
+    def wake(self):
+        one, other = socket.socketpair()
+        one.send(b"wake")
+        one.close()
+        with contextlib.suppress(OSError):
+            one.send(b"the loop has ended")
+        other.close()
+
     def book(self, event):
         about = event["data"]["object"]
         if event["type"] == "transaction.completed":
@@ -53,6 +66,12 @@ HANDLERS = {
         if self.db.execute("SELECT 1 FROM seen WHERE id = ?", (event["id"],)).fetchone():
             return 200
         self.db.execute("INSERT INTO seen VALUES (?)", (event["id"],))
+        self.book(event)""",
+    "wakes an event loop": """
+        if self.db.execute("SELECT 1 FROM seen WHERE id = ?", (event["id"],)).fetchone():
+            return 200
+        self.db.execute("INSERT INTO seen VALUES (?)", (event["id"],))
+        self.wake()
         self.book(event)""",
     "seen in memory": """
         if event["id"] in self.handled:
@@ -132,11 +151,43 @@ def test_crash_in_call_finds_an_order_that_is_stored_late(store: str, places: li
     assert {row["test_outcome"] for row in found.report["runs"]} == {"failed"}
 
 
-def test_lines_between_two_writes_are_one_place(tmp_path: Path) -> None:
-    found = explored(tmp_path, "crash-in-handler", handler="seen before booked")
+@pytest.mark.parametrize("handler", ["seen before booked", "wakes an event loop"])
+def test_lines_between_two_writes_are_one_place(handler: str, tmp_path: Path) -> None:
+    found = explored(tmp_path, "crash-in-handler", handler=handler)
     sites = [row["site"] for row in found.report["runs"] if "transaction.completed" in row["site"]]
     functions = [site.split(" in ")[1].split(" at ")[0] for site in sites]
     assert functions == ["handle", "handle", "handle"]  # at the beginning, after the mark, after the booking
+
+
+@pytest.mark.parametrize(
+    "connect",
+    [
+        lambda: sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False),
+        lambda: sqlite3.connect(":memory:", 5.0, 0, None, False, sqlite3.Connection),
+        lambda: sqlite3.connect(":memory:", 5.0, 0, None, False, sqlite3.Connection, 64),
+    ],
+    ids=["by name", "factory by position", "more by position"],
+)
+def test_a_write_belongs_to_the_work_that_commits_it(connect: Callable[[], sqlite3.Connection]) -> None:
+    """Two pieces of work and a thread without one use the same connection."""
+    tracer = crashing.Tracer(None, None)
+    with tracer.following():
+        database = connect()
+        writer, other = copy_context(), copy_context()
+        scenes = [context.run(crashing.begin, crashing.CALL) for context in (writer, other)]
+        writer.run(database.executescript, "CREATE TABLE seen (id)")
+        writer.run(database.execute, "BEGIN")
+        writer.run(database.cursor().execute, "INSERT INTO seen VALUES (1)")
+        assert [scene.wrote for scene in scenes] == [0, 0]
+        writer.run(database.commit)
+        assert [scene.wrote for scene in scenes] == [1, 0]
+        database.execute("INSERT INTO seen VALUES (2)")  # the main thread, between pieces of work
+        assert not tracer.databases.have_changed()
+        thread = Thread(target=database.execute, args=("INSERT INTO seen VALUES (3)",))
+        thread.start()
+        thread.join()
+        assert [tracer.databases.have_changed() for _ in range(2)] == [True, False]
+        database.close()
 
 
 def test_a_death_is_replayed_and_the_same_on_two_workers(tmp_path: Path) -> None:

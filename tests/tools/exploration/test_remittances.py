@@ -43,7 +43,8 @@ def test_reports_are_the_same_bytes_for_any_number_of_workers(tmp_path: Path) ->
     """In these tests, the events of several transfers are in the queue at once."""
     reports: set[bytes] = set()
     for workers in ("1", "2", *(("3",) * 8 if LONG else ())):
-        found = explored(tmp_path, "--plan", "quick", "--faults", "refused-429", "--workers", workers, visits=SEVERAL)
+        words = ("--plan", "quick", "--faults", "refused-429,crash-in-handler,crash-in-call", "--workers", workers)
+        found = explored(tmp_path, *words, visits=SEVERAL)
         assert found.code == 0, found.said
         assert [row["test"] for row in found.report["baseline"]["tests"] if not row["steady"]] == []
         reports.add((tmp_path / ".rampsim/explore/report.json").read_bytes())
