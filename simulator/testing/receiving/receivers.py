@@ -56,7 +56,7 @@ class Receiver:
     A test that replaces its application has not specified how the application responds. Set in a run of `rampsim
     explore`.
     """
-    before_handling: Callable[[str], None] = staticmethod(lambda event: None)
+    before_handling: Callable[[str], object] = staticmethod(lambda event: None)
     """Called with the type of each event, in the context that handles it. Set in a run of `rampsim explore`."""
     after_death: Callable[[], None] = staticmethod(lambda: None)
     """Called in a thread when the application has died while it handled a delivery, before the next delivery."""
@@ -268,9 +268,13 @@ class Receiver:
         headers = httpx.Headers(list(request.headers))
         if not self._is_open and envelope_of(request.body).get("type") == _REGISTRATION:
             return Answer(200)
-        delivery = Delivery(headers, request.body, genuine=await self._judge.is_genuine(headers, request.body))
-        if self._world.on_delivery:
-            await in_thread(self._report_moment)
+        try:
+            genuine = await self._judge.is_genuine(headers, request.body)
+            if self._world.on_delivery:
+                await in_thread(self._report_moment)
+        except SimulatorError:  # the world or its server has ended, so nobody waits for the response
+            return Answer(0, cut=True)
+        delivery = Delivery(headers, request.body, genuine=genuine)
         with self._lock:
             answerer = self._choose()
             if (self.refuses_forged or explored.run()) and not delivery.genuine and not answerer.handles:

@@ -318,3 +318,20 @@ def test_an_application_in_process_calls_the_interface_back(a_world: World) -> N
         assert webhooks.wait_for(EVENT).status == 200
 
     assert asked == ["wanjiku@example.test"]
+
+
+def test_a_delivery_is_cut_if_the_simulator_has_been_closed(monkeypatch: pytest.MonkeyPatch, a_world: World) -> None:
+    """A process may end while deliveries are in flight. No thread may raise an error then."""
+    with receiver(a_world) as webhooks:
+        control = a_world.link.control
+
+        def closed(method: str, path: str, *given: Any, **more: Any) -> Any:
+            if method == "GET" and path == f"/worlds/{a_world.id}":
+                raise SimulatorError("the simulator in this process has been closed")
+            return control(method, path, *given, **more)
+
+        monkeypatch.setattr(a_world.link, "control", closed)
+        a_world.act("emit", type=EVENT)
+        assert webhooks.received == []
+        monkeypatch.undo()
+        assert [row["status"] for row in a_world.deliveries() if row["event_type"] == EVENT] == ["failed"]
