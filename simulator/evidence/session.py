@@ -83,12 +83,8 @@ class Session:
         service = self.service
         service.sign_in()
         if self._has_open:
-            with suppress(SpentBudget):
-                service.recognize(self._probing.landmarks)
+            self._check_target(warn)
         try:
-            for name, why in service.drop_unknown(self._probing.unknown_values).items() if self._has_open else ():
-                option = f"--{name.replace('_', '-')}"
-                warn(f"{option}: the target does not accept this value ({why}). Probes that need it are skipped")
             options = self._prepared(warn)
             self._decide_with(options)
             steps = read_steps(self._probing.steps)
@@ -104,6 +100,14 @@ class Session:
             with suppress(NotTheService, SpentBudget):
                 service.unregister()
             self.save()
+
+    def _check_target(self, warn: Callable[[str], None]) -> None:
+        """Raise `NotTheService` if the target is another service. Drop account values that it does not know."""
+        with suppress(SpentBudget):
+            self.service.recognize(self._probing.landmarks)
+        for name, why in self.service.drop_unknown(self._probing.unknown_values).items():
+            option = f"--{name.replace('_', '-')}"
+            warn(f"{option}: the target does not accept this value ({why}). Probes that need it are skipped")
 
     @property
     def _has_open(self) -> bool:
