@@ -111,7 +111,7 @@ class RemoteService:
                 return
             missing = f" without {name}" if reply.status < 400 else ""
             seen.append(f"GET {path} returned {_described(reply)}{missing}")
-        raise NotTheService(f"{self._base_url} is not the service: sign-in succeeds, but {', '.join(seen)}")
+        raise NotTheService(f"{self._base_url} is not this service: sign-in succeeds, but {', '.join(seen)}")
 
     def drop_unknown(
         self, find: Callable[[Shown, Callable[[str, object], Any]], Mapping[str, str]]

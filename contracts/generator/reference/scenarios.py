@@ -168,7 +168,7 @@ A step is one of:
 - `action: NAME` with `target` and parameters: perform an action of a third party.
 - `receiver: {respond: [500, 200]}`: set the next responses of the run's webhook receiver.
 - a call: `get`, `post`, `put`, `patch` or `delete`. The response must be 2xx, or have the given `status` and `code`.
-  A path of the control interface (`/_simulator/…`) applies to the world of the run.
+  A call to the control interface (`/_simulator/…`) applies to the run's world.
 
 Later steps can use the response of a named step (`quote: {post: /quotes, …}`): `${quote.id}`. `${world.…}` is the world
 of the run, `${receiver.id}` its webhook endpoint.
@@ -287,9 +287,9 @@ def _kinds() -> Iterator[str]:
         events_of_kind = [
             (name, one.statuses) for name, group in vocabulary().subjects.items() for one in group if one.kind is kind
         ]
-        events = ", ".join(f"`{name}` ({' or '.join(statuses)})" for name, statuses in events_of_kind)
+        events = ", ".join(f"`{name}` ({', '.join(statuses)})" for name, statuses in events_of_kind)
         made = (
-            " Rules `on: created` match when it is created."
+            " A rule with `on: created` matches when the resource is created."
             if kind.name in field_sets.kinds_created_silently(vocabulary())
             else ""
         )

@@ -35,7 +35,7 @@ def check_settings(key: str, row: JsonObject) -> None:
     """Raise `StateError` unless a table row contains the settings of this version or an earlier one."""
     hold_against(setting_model.Settings, row)
     if key != "settings" or not row.keys() <= setting_model.Settings.model_fields.keys():
-        raise StateError("", f"the settings of a world are {', '.join(setting_model.Settings.model_fields)}")
+        raise StateError("", f"unknown setting. Use one of: {', '.join(setting_model.Settings.model_fields)}")
 
 
 SETTINGS = TableKey("settings", dict[str, Any], check=check_settings)

@@ -234,7 +234,7 @@ def _wrong_with(before: Orders, after: Orders, *, passed: bool, strikes: bool) -
             was_status = before.standing.get(reference, "")
             if status == "draft" and was_status != "draft":
                 yield Problem(
-                    "stuck", reference, ZERO, ZERO, "", f"{reference}: the status was {was_status}, and is now draft"
+                    "stuck", reference, ZERO, ZERO, "", f"{reference}: the status changed from {was_status} to draft"
                 )
     if after.unread:
         yield Problem("disagrees", "", ZERO, ZERO, "", f"the books could not be read after the fault: {after.unread}")

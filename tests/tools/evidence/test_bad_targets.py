@@ -87,7 +87,9 @@ def test_another_service_that_signs_in_exits_with_one_line(answer: Answer, tmp_p
 
     out = tmp_path / "observed.yaml"
     with liar(lie) as (origin, _):
-        assert_one_line(run(f"{origin}/v1", "--out", str(out)), "is not the service: sign-in succeeds, but GET /wallet")
+        assert_one_line(
+            run(f"{origin}/v1", "--out", str(out)), "is not this service: sign-in succeeds, but GET /wallet"
+        )
     assert not out.exists()
 
 

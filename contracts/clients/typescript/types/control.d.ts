@@ -2185,7 +2185,7 @@ export interface components {
         };
         /**
          * CreateKeyAction
-         * @description another key pair is created in the dashboard
+         * @description a second key pair is created, as in the dashboard
          */
         CreateKeyAction: {
             /** @description A name for the key pair. */
@@ -2978,7 +2978,7 @@ export interface components {
         };
         /**
          * InvoicePaidAction
-         * @description paid and credited
+         * @description the invoice is paid and the balance credited
          */
         InvoicePaidAction: {
             /** @description The id of: invoice. */
@@ -3095,7 +3095,7 @@ export interface components {
         };
         /**
          * LightningPaymentArrivesAction
-         * @description paid and credited
+         * @description a payment to the Lightning address is credited
          */
         LightningPaymentArrivesAction: {
             /** @description The id of: lightning_address. */
@@ -4065,7 +4065,7 @@ export interface components {
         };
         /**
          * SetKycAction
-         * @description sets the KYC status, and with a level its limits
+         * @description sets the KYC status and, if a level is given, the limits of that level
          */
         SetKycAction: {
             /**

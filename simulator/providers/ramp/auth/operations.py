@@ -247,7 +247,7 @@ def rekey(world: World) -> None:
 ACTIONS = (
     Action(
         "create_key",
-        "another key pair is created in the dashboard",
+        "a second key pair is created, as in the dashboard",
         create_key,
         parameters=lambda: bodies.NewKey,
         check=check_key,

@@ -326,7 +326,7 @@ ACTIONS = (
     ),
     Action(
         "invoice_paid",
-        "paid and credited",
+        "the invoice is paid and the balance credited",
         lightning.invoice_paid,
         ("invoice",),
         guard=lightning.unpayable,
@@ -334,7 +334,7 @@ ACTIONS = (
     ),
     Action(
         "lightning_payment_arrives",
-        "paid and credited",
+        "a payment to the Lightning address is credited",
         lightning.payment_arrives,
         ("lightning_address",),
         lambda: bodies.LightningPaymentParameters,

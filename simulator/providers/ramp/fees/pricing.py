@@ -212,7 +212,7 @@ def check_limits(product: FeeProduct, amount: Decimal, fee: Fee | None = None) -
     if amount > limits.max_amount:
         raise AMOUNT_TOO_HIGH.error(f"The maximum amount is {_shown(product, limits.max_amount)}.", param)
     if fee is not None and fee.total >= amount:
-        raise AMOUNT_TOO_LOW.error(f"The amount does not exceed its fee of {_shown(product, fee.total)}.", param)
+        raise AMOUNT_TOO_LOW.error(f"The amount must be greater than the fee of {_shown(product, fee.total)}.", param)
 
 
 def _shown(product: FeeProduct, amount: Decimal) -> str:

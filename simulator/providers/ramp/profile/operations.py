@@ -195,7 +195,7 @@ def verify_phone(call: ActionCall[None, Nothing]) -> shapes.Profile:
 ACTIONS = (
     Action(
         "set_kyc",
-        "sets the KYC status, and with a level its limits",
+        "sets the KYC status and, if a level is given, the limits of that level",
         set_kyc,
         parameters=lambda: bodies.SetKyc,
         initially=Initial("kyc", "The KYC status of the account", 5, is_list=False),

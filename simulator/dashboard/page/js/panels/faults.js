@@ -17,7 +17,7 @@ export function View({ rest: [id], query }) {
   const list = html`
     <h2>Faults</h2>
     <div class="buttons"><a class="button main" href=${href("faults", "new")}>New fault</a>
-      ${reading.value?.data.length ? html`<${Act} asks="Remove all faults, including those of scenarios?" does=${async () => { await del("/faults"); go("faults"); return "All faults are removed."; }}>Remove all<//>` : ""}</div>
+      ${reading.value?.data.length ? html`<${Act} asks="Remove all faults, including those of scenarios?" does=${async () => { await del("/faults"); go("faults"); return "All faults were removed."; }}>Remove all<//>` : ""}</div>
     <${Shown} reading=${reading}>${({ data }) => html`<${Table} label="Faults" rows=${data} id=${(row) => row.id} selected=${id} open=${(row) => href("faults", row.id)} columns=${COLUMNS}
       empty=${html`<${Empty} title="No faults."><p>A fault makes calls fail, loses responses, or sends webhooks twice, late or forged. <a href=${href("faults", "new")}>Add a fault</a>, then run your application.</p><//>`} />`}<//>`;
   const chosen = reading.value?.data.find((row) => row.id === id);
