@@ -1,7 +1,9 @@
-"""Actions: outside events that can be triggered. Control requests, scenarios and commands use the same table.
+"""Actions: outside events, such as a payment, that can be triggered. Control requests, scenarios and CLI commands use
+the same table of actions.
 
-Each row names the action, the kinds of resources to which it applies (none means the world itself), its parameters
-and its effect. Source: section "Actions" of the control interface.
+Each row of the table contains the name of the action, the kinds of target resources, the parameters, and the function
+that performs the action. Without kinds, the target is the world itself. Source: section "Actions" of the control
+interface.
 """
 
 from __future__ import annotations
@@ -33,10 +35,10 @@ ParametersT = TypeVar("ParametersT", bound=Body, default=Any)
 
 @dataclass(frozen=True)
 class ActionCall(Generic[TargetT, ParametersT]):
-    """A validated action call, as passed to the function that executes it. If there is a target, it exists.
+    """The validated arguments of an action, as passed to the function that performs the action. The target exists.
 
-    The function declares the types that it reads, such as `ActionCall[Deposit, Failure]`. If an action has no
-    parameters, the function declares `Nothing`.
+    The function declares the types of the target and the parameters, such as `ActionCall[Deposit, Failure]`. If an
+    action has no parameters, their type is `Nothing`.
     """
 
     world: World
@@ -48,7 +50,7 @@ class ActionCall(Generic[TargetT, ParametersT]):
 
 @dataclass(frozen=True)
 class Initial:
-    """The field that represents this action in the `world` section of a scenario.
+    """The field in the `world` section of a scenario that runs an action.
 
     The action runs when the scenario becomes active.
     """
@@ -100,7 +102,7 @@ class Action(Generic[TargetT, ParametersT]):
     """Set if scenarios can run the action in their `world`."""
 
     def wrongs(self, parameters: ParametersT, events: Collection[str]) -> Iterator[Wrong]:
-        """Yield the problems in parameters that the model does not detect.
+        """Yield the problems in the parameters that the Pydantic model does not detect.
 
         `events` contains the event types of the service.
         """
@@ -111,7 +113,9 @@ class Action(Generic[TargetT, ParametersT]):
             yield wrong(self.names_event, f"unknown event type {name!r}{hint}")
 
     def states(self, machine: Machine) -> list[str]:
-        """Return the states in which the transition table allows this action. The guard is not checked."""
+        """Return the states of a target in which the transition table allows this action. The action's `guard` is not
+        called.
+        """
         return [state for state in machine.rows if self._acts_in(state, machine)]
 
     def _acts_in(self, state: str, machine: Machine) -> bool:
@@ -140,7 +144,9 @@ class ActionTable:
 
     @cached_property
     def initial(self) -> Sequence[tuple[Initial, str]]:
-        """The fields in a scenario's `world`, each with its action, in the order in which the actions run."""
+        """The fields in a scenario's `world` section with the names of their actions, in the order in which the actions
+        run.
+        """
         found = [(row.initially, row.name) for rows in self.rows.values() for row in rows if row.initially is not None]
         return sorted(found, key=lambda one: one[0].order)
 
@@ -166,18 +172,18 @@ class ActionTable:
         return frozenset(network for networks in needed for network in networks if network is not None)
 
     def parameters(self, name: str) -> list[str]:
-        """Return the parameters of an action for all its targets.
+        """Return the parameter names of an action, for all kinds of targets together.
 
-        They include `target` if the action can have a target.
+        The names include `target` if the action can have a target.
         """
         rows = self.rows[name]
         fields = (field.alias or key for row in rows for key, field in row.parameters().model_fields.items())
         return list(dict.fromkeys((*(("target",) if self.kinds(name) else ()), *fields)))
 
     def choose(self, world: World, name: str, target: str | None) -> tuple[Action, Record | None]:
-        """Return the table row for this action on this target, and the target's record.
+        """Return the table row for an action on a target, and the record of the target (None for the world).
 
-        Raise `ControlError` if there is no such row.
+        Raise `ControlError` if the action or the target does not exist, or if they do not match.
         """
         rows = self.rows.get(name)
         if rows is None:
@@ -217,7 +223,7 @@ class ActionTable:
         cause: Cause,
         origin: Origin = NO_ORIGIN,
     ) -> Performed:
-        """Run an action on a target and return its effects. Raise `ControlError` if it is refused."""
+        """Run an action on a target and return its effects. Raise `ControlError` if the action is refused."""
         before = world.journal.event_count
         after = self.carry_out(world, name, target, parameters, environment, cause, origin)
         resource = render(world, after) if isinstance(after, Record) else after
@@ -234,10 +240,10 @@ class ActionTable:
         cause: Cause,
         origin: Origin = NO_ORIGIN,
     ) -> Record | Shown | None:
-        """Run an action after all checks. Raise `ControlError` if it is refused.
+        """Check and run an action. Raise `ControlError` if the action is refused.
 
-        Return the result of the row's `act` function. Scenario steps use this method because they do not need the
-        rendered resource, which would take a tenth of the step's time.
+        Return the result of the action's `act` function. Unlike `perform`, this method does not render the resource.
+        Rendering would take a tenth of the time of a scenario step.
         """
         try:
             if target is None and name in self.rows:
@@ -278,7 +284,7 @@ class Performed:
 
 
 def events_since(world: World, count: int) -> list[Event]:
-    """Return the events that were emitted after the first `count`, oldest first."""
+    """Return all events of a world except the first `count` events, oldest first."""
     fresh = list(islice(world.journal.events_newest_first(), world.journal.event_count - count))
     fresh.reverse()
     return fresh

@@ -1,4 +1,4 @@
-"""Error codes, including those of the engine, and the exceptions that become error responses.
+"""The type of error codes, the error codes of the engine, and the exceptions that become error responses.
 
 Source: section "Errors" of the specification. `invalid_state` is the only additional code (decision H19).
 """
@@ -62,11 +62,11 @@ ENGINE_ERRORS: Mapping[str, ErrorCode] = by_name(
 
 @dataclass
 class ApiError(Exception):
-    """A refusal by the API: a code from the catalogue, a readable message, and the parameter that caused it.
+    """A refusal by the API: a code from the error catalogue, a readable message, and the invalid parameter, if any.
 
-    The default status is the status of the code. Some design decisions prescribe another status (decision H3: 405).
-    Raise `KeyError` if no status is given and the code is not one of the engine's codes. `headers` are sent with the
-    response.
+    The default of `status` is the HTTP status of the code. Some design decisions prescribe another status (decision H3:
+    405). Raise `KeyError` if no status is given and the code is not one of the engine's codes. `headers` are sent with
+    the response.
     """
 
     code: str
@@ -108,7 +108,9 @@ def not_found(what: str, identifier: str, param: str | None = None) -> ApiError:
 
 
 class ControlError(Exception):
-    """A refusal by the control interface. The error can have any status, any code, and additional fields in `error`."""
+    """A refusal by the control interface, with any HTTP status and any code. `members` are additional fields of the
+    error object.
+    """
 
     def __init__(self, status: int, code: str, message: str, param: str | None = None, **members: object) -> None:
         super().__init__(f"{code}: {message}")

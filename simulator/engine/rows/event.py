@@ -1,4 +1,4 @@
-"""Event types, and the creation of an event with its envelope as raw bytes (decision W7).
+"""Event types, and functions that create and emit events. An event contains its envelope as raw bytes (decision W7).
 
 Source: section "Events" of the specification, decision W8.
 """
@@ -20,7 +20,8 @@ from simulator.kernel.world import World
 class EventType:
     """One row of the event catalogue.
 
-    The resource kinds and statuses of an event are derived from the transitions that emit it in the state tables.
+    The state tables declare which transitions emit an event. The resource kinds and statuses of the event are derived
+    from these transitions.
     """
 
     name: str

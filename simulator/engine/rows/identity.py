@@ -1,4 +1,4 @@
-"""Callers, permissions and users of a service: the parts that the engine and the tools need."""
+"""The interface through which the engine and the tools read a service's API keys, tokens and users."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from simulator.kernel.world import World
 
 
 class Key(Caller, Protocol):
-    """A key pair that belongs to the account."""
+    """An API key pair of the account."""
 
     @property
     def environment(self) -> str: ...
@@ -67,5 +67,7 @@ class Identity:
         return [key.public_key for key in self.keys(world)]
 
     def directory_entries(self, world: World) -> list[str]:
-        """Return the public keys and tokens from which the server determines the world of a request."""
+        """Return all public keys and tokens of a world. The server uses them to find the world that a request belongs
+        to.
+        """
         return [*self.public_keys(world), *self.tokens(world)]

@@ -21,8 +21,8 @@ from simulator.kernel.world import World
 class Record:
     """The common fields of resources.
 
-    `owner` is empty for the account itself. Otherwise it is the id of another platform user. `environment` is empty
-    for resources in both environments.
+    `owner` is empty for resources of the account itself. Otherwise, `owner` is the id of another platform user.
+    `environment` is empty for resources that exist in both environments.
     """
 
     id: Id
@@ -40,9 +40,9 @@ class Record:
 
     @property
     def object_id(self) -> str:
-        """The id used in events.
+        """The id of the resource in events.
 
-        This is the record's own id, unless the API has no id for the record.
+        The default is the record's id. Kinds whose resources have no id in the API override this property.
         """
         return self.id
 
@@ -116,10 +116,10 @@ class Kind(Generic[KindT]):
 
     @property
     def root(self) -> str:
-        """The first part of a `where` path that refers to a resource of this kind."""
+        """The first part of a path, in a scenario's `where`, that refers to a resource of this kind."""
         return self.family or self.name
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The values of the type filter that select this kind in lists: the kind, its family and `listed_as`."""
+        """The values of the list filter `type` that select this kind: its name, its family and `listed_as`."""
         return (self.name, *((self.family,) if self.family else ()), *self.listed_as)

@@ -48,7 +48,7 @@ class MoneyRow:
 
 @dataclass(frozen=True)
 class Money:
-    """The operations of a provider that involve money, and how it formats amounts."""
+    """The operations of a provider that involve money, and the names of fields that contain amounts."""
 
     rows: tuple[MoneyRow, ...] = ()
     reading: str = ""
@@ -70,18 +70,22 @@ class Money:
 
     @property
     def using_networks(self) -> tuple[str, ...]:
-        """The operations that a network outage affects: those that spend money, and some that only quote a price."""
+        """The operations that a network outage affects: all operations that spend money, and some that only quote a
+        price.
+        """
         return (*(row.operation for row in self.rows if row.uses_network), *self.spending)
 
     @property
     def from_balance(self) -> tuple[str, ...]:
-        """The operations that create only orders that are paid from the balance."""
+        """The operations that create orders, if all these orders are paid from the account balance."""
         rows = (row for row in self.rows if row.makes)
         return tuple(row.operation for row in rows if all(order.source == "balance" for order in row.makes))
 
     @property
     def drafting(self) -> tuple[str, ...]:
-        """The operations that create a standing order. A standing order spends nothing until it is started."""
+        """The operations that create a standing order without starting it. A standing order spends nothing until it is
+        started.
+        """
         return tuple(row.operation for row in self.rows if row.standing and not row.starts)
 
     @property

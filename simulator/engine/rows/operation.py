@@ -34,7 +34,7 @@ ResourceT = TypeVar("ResourceT", default=Any)
 
 
 class Caller(Protocol):
-    """The part of a caller's key pair that the pipeline needs."""
+    """The public key and the permissions of the key pair that makes a request."""
 
     @property
     def public_key(self) -> str: ...
@@ -47,8 +47,8 @@ class Caller(Protocol):
 class Call(Generic[BodyT, QueryT, ResourceT]):
     """One API request as passed to an operation's function. The input is validated and independent of HTTP.
 
-    The function declares the types of the body, query and resource that it reads, such as `Call[CreateFee, None,
-    FeeProduct]`. None means that the operation does not have this part.
+    The function declares the types of the body, query and resource, such as `Call[CreateFee, None, FeeProduct]`. None
+    means that the operation has no body, query or resource.
     """
 
     world: World
@@ -77,7 +77,7 @@ class Call(Generic[BodyT, QueryT, ResourceT]):
 
 @dataclass(frozen=True)
 class ProbeOutcome:
-    """The result of a test request: a status, or an error."""
+    """The result of a test request to a webhook endpoint: an HTTP status, or an error."""
 
     status: int | None
     error: str | None = None
@@ -85,7 +85,9 @@ class ProbeOutcome:
 
 @dataclass(frozen=True)
 class Probe:
-    """A signed test request that the server sends before it responds. `then` returns the response, given the result."""
+    """A signed test request to a webhook endpoint. The server sends the test request before it responds to the API
+    call. `then` returns the response to the API call, given the result of the test request.
+    """
 
     url: str
     raw: bytes
@@ -105,8 +107,8 @@ def _nothing() -> type[Nothing]:
 class Operation(Generic[BodyT, QueryT, ResourceT]):
     """One row of the operation table.
 
-    An `OperationDecorator` creates these rows. Several fields are functions that return models and shapes. Models and
-    shapes are therefore created on first use (`engine/lazy.py`).
+    An `OperationDecorator` creates these rows. Several fields are functions that return models and response shapes, so
+    the models and shapes are created on first use (`engine/lazy.py`).
     """
 
     method: str
@@ -172,7 +174,7 @@ class Operation(Generic[BodyT, QueryT, ResourceT]):
 
     @cached_property
     def takes_nothing(self) -> bool:
-        """True if requests have neither a body nor a query that could be validated."""
+        """True if there is nothing to validate: no body, no query and no `check`."""
         return not self.takes_body and self.query is None and self.check is None
 
     def __call__(self, call: Call[BodyT, QueryT, ResourceT]) -> Answer:
@@ -189,7 +191,7 @@ def _annotations(action: Callable[..., Answer]) -> dict[str, Any]:
 
 
 def _has(action: Callable[..., Answer], part: int) -> bool:
-    """Return True if an argument of the annotation `Call[body, query, resource]` is not None.
+    """Return True if the argument number `part` (from 0) of the annotation `Call[body, query, resource]` is not None.
 
     The annotation is not evaluated.
     """
@@ -201,9 +203,11 @@ def _has(action: Callable[..., Answer], part: int) -> bool:
 
 @dataclass(frozen=True)
 class Variants(Generic[BodyT]):
-    """Body models, selected by the value of one field, which may be nested (`destination.type`).
+    """Several body models for one operation. The value of one field of the body, such as `destination.type`, selects
+    the model.
 
-    If the field is missing or unknown, the model in the function's annotation is used, so that the field is refused.
+    If the field is missing or has an unknown value, the model in the function's annotation is used. This model refuses
+    the field.
     """
 
     member: str
@@ -220,7 +224,7 @@ class Variants(Generic[BodyT]):
 
 
 def specified(*codes: str) -> dict[str, str]:
-    """Return error codes with the source `specified`, for the `errors` of an operation."""
+    """Return a dictionary in which each error code has the source `specified`. Pass it as `errors` of an operation."""
     return dict.fromkeys(codes, "specified")
 
 
@@ -231,7 +235,9 @@ def _with_bases(errors: Iterable[str], *, finds: bool) -> Mapping[str, str]:
 
 @dataclass(frozen=True)
 class OperationDecorator:
-    """Declares the operations in one section. They share a tag in the contract and a permission group."""
+    """Declares the operations in one section of the API. The operations share a tag in the OpenAPI contract and a
+    permission group.
+    """
 
     tag: str
     group: str = ""
@@ -264,10 +270,10 @@ class OperationDecorator:
     ) -> Callable[[Callable[[Call[BodyT, QueryT, ResourceT]], Answer]], Operation[BodyT, QueryT, ResourceT]]:
         """Declare the decorated function as the operation `route`, such as `GET /wallets/{id}`.
 
-        `status` defaults to 200, or to 204 if the function returns None. An operation with the method GET only reads.
-        If `errors` are given without a source, the source is `specified`. If the path identifies a resource, the
-        operation raises not_found unless it declares another code for that. The other parameters are the fields of
-        `Operation`.
+        `status` defaults to 200, or to 204 if the function returns None. `reads` defaults to True for the method GET,
+        and to False for other methods. Error codes in `errors` that have no source get the source `specified`. If the
+        path identifies a resource, the code `not_found` is added unless the operation declares another code for a
+        missing resource. The other parameters are the fields of `Operation`.
         """
         method, path = route.split(" ")
 

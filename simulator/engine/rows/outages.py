@@ -18,7 +18,7 @@ While the status is `down`, everything that needs the network waits.
 
 @dataclass(frozen=True)
 class Outages:
-    """A provider's networks. An outage suspends or delays scenario steps."""
+    """A provider's networks and their status. Scenario steps that need a network wait while the network is down."""
 
     networks: tuple[str, ...] = ()
     """The canonical names of the networks."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OrderNumbers:
-    """Public resource numbers, in addition to ids."""
+    """Functions for resources that have a public number, such as a payment number, in addition to an id."""
 
     find: Callable[[World, str, str], Record | None] = lambda world, environment, number: None
     """Returns the resource with a number in an environment, or None."""
@@ -34,7 +34,7 @@ class OrderNumbers:
 
 @dataclass(frozen=True, eq=False)
 class Provider:
-    """One simulated service. Fields that need slow modules are functions, so that these modules are loaded later."""
+    """One simulated service. Some fields are functions because their values need modules that are slow to import."""
 
     name: str
     """The display name of the service."""

@@ -1,4 +1,4 @@
-"""The part of the vocabulary that the modules in `rows` need.
+"""The part of the vocabulary (all declarations of a service) that the modules in `rows` need.
 
 These modules cannot import the vocabulary itself, because the vocabulary imports them.
 """

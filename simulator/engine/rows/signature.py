@@ -18,7 +18,7 @@ _MILLISECONDS = compile_late(r"[0-9]{1,15}", re.ASCII)
 
 @dataclass(frozen=True)
 class Signature:
-    """The headers, the key prefixes and the signed bytes of a service's webhooks."""
+    """The webhook signature scheme of a service: header names, key prefixes, signed bytes and time tolerance."""
 
     timestamp_header: str
     """The header that contains the sending time, in milliseconds since 1970."""
@@ -36,16 +36,17 @@ class Signature:
         return next((name for name, prefix in self.key_prefixes.items() if key.startswith(prefix)), None)
 
     def sign(self, key: str, timestamp: str, raw: bytes) -> str:
-        """Return the HMAC-SHA256 of the signed bytes under a webhook key, in hexadecimal."""
+        """Return the HMAC-SHA256 of a timestamp and a raw body, computed with a webhook key, in hexadecimal."""
         return hmac.digest(key.encode(), self.signed_string(timestamp, raw), "sha256").hex()
 
     def headers(self, key: str, timestamp_ms: int, raw: bytes) -> tuple[tuple[str, str], ...]:
-        """Return the two headers for a request that is sent at this time."""
+        """Return the timestamp header and the signature header for a request that is sent at `timestamp_ms`."""
         stamp = str(timestamp_ms)
         return (self.timestamp_header, stamp), (self.signature_header, self.sign(key, stamp, raw))
 
     def problem(self, headers: Mapping[str, str], raw: bytes, keys: Iterable[str], now_ms: float) -> str:
-        """Return the reason why a receiver refuses a request at this time, or "" if one of the keys verifies it.
+        """Return the reason why a receiver must refuse a request that arrives at `now_ms`, or "" if one of the keys
+        verifies the request.
 
         Header names must be in lower case.
         """

@@ -1,4 +1,4 @@
-"""Rules for sending webhooks: keys, signatures, envelopes, retries, and when endpoints are disabled."""
+"""A provider's rules for sending webhooks: keys, signatures, envelopes, retries, and the disabling of endpoints."""
 
 from __future__ import annotations
 

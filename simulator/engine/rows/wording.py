@@ -12,9 +12,10 @@ from simulator.kernel.world import World
 
 @dataclass(frozen=True)
 class Wording:
-    """A provider's functions that apply a world's alternatives to what the service sends.
+    """A provider's functions that change errors, responses and events if a world has selected alternatives to
+    assumptions.
 
-    By default, nothing is changed.
+    The default functions change nothing.
     """
 
     refusal: Callable[[World, ApiError], ApiError] = lambda world, error: error
