@@ -19,7 +19,7 @@ class StoreError(Exception):
 
 
 class StoreLocked(StoreError):
-    """The store is in use by another server."""
+    """Another server or program is using the store."""
 
 
 class StoreDamaged(StoreError):
@@ -27,7 +27,7 @@ class StoreDamaged(StoreError):
 
 
 class StoreNewer(StoreError):
-    """The store was written by a newer version, and this version does not support its format."""
+    """A newer version wrote the store, and this version does not support the format."""
 
 
 class StoreFull(StoreError):
@@ -60,7 +60,7 @@ class WorldChanged:
 
 @dataclass(frozen=True)
 class WorldEnded:
-    """A world that was deleted together with its snapshots."""
+    """A world that was deleted. Its snapshots are deleted, too."""
 
     world: str
 
@@ -98,7 +98,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Sizes:
-    """The number of bytes written for a batch, by world."""
+    """The numbers of bytes that were written for each world in a batch."""
 
     bases: Mapping[str, int]
     entries: Mapping[str, int]
@@ -123,8 +123,8 @@ class StoredWorld:
 class Backend(Protocol):
     """A database that saves worlds.
 
-    All methods except `compact` are called from one event loop, one at a time. A method that fails raises `StoreError`
-    and has written nothing.
+    All methods except `compact` are called from one event loop, one at a time. If a method fails, it writes nothing and
+    raises `StoreError`.
     """
 
     name: str
@@ -150,22 +150,22 @@ class Backend(Protocol):
         """Return the last-used times of all worlds, oldest world first."""
 
     async def load(self, world: str) -> StoredWorld:
-        """Return a world. Raise `KeyError` if it does not exist."""
+        """Return the saved form of a world. Raise `KeyError` if the world does not exist."""
 
     async def raw(self, world: str) -> Sequence[RawPiece]:
-        """Return the stored bytes of a world, even if they are damaged. Raise `KeyError` if there are none."""
+        """Return the stored bytes of a world, even if they are damaged. Raise `KeyError` for an unknown world."""
 
     async def server(self) -> Mapping[str, bytes]:
-        """Return the server-wide state as a dictionary keyed by name."""
+        """Return the state of the server that does not belong to a world, as a dictionary."""
 
     async def commit(self, batch: Batch) -> Sizes:
-        """Save a batch. When this method returns, the batch survives a machine crash."""
+        """Save all changes in a batch. Once this method has returned, the changes survive a machine crash."""
 
     async def compact(self, world: str, number: int, parts: Callable[[], Iterator[bytes]]) -> int:
-        """Replace the base (full state) of a world, and its entries (changes) up to a number, with a new base.
+        """Replace the base (full state) of a world and the entries (later changes) up to `number` with a new base.
 
-        Return the size of the new base. If the world was replaced in the meantime, do nothing and return 0. Other
-        batches may be committed while this method runs.
+        Return the size of the new base in bytes. If another world with the same id has replaced the world, do nothing
+        and return 0. Batches may be committed while this method runs.
         """
 
     async def close(self) -> None:

@@ -1,4 +1,5 @@
-"""Summaries ("cards") of suspended worlds, and the stored bytes of worlds, in a SQLite store.
+"""Functions that read and write summaries ("cards") of suspended worlds in a SQLite store, and read the stored bytes of
+a world.
 
 A card contains the data about a world that the server needs while the world is suspended. The card includes a digest of
 the checksums of the world's stored bytes. The digest lets the server recognise and ignore stale cards.
@@ -25,10 +26,10 @@ NewCard: TypeAlias = tuple[int, bytes, Use]
 
 
 def cards_in(connection: sqlite3.Connection) -> Mapping[str, bytes]:
-    """Return the content of every valid card, by world.
+    """Return the content of every valid card (summary of a suspended world), by world id.
 
-    This computes the checksums of all worlds, at about 1 GB a second. A damaged world has no valid card, so it is
-    read at startup and quarantined.
+    This function computes the checksums of all worlds, at about 1 GB a second. A damaged world has no valid card. The
+    server therefore reads the world at startup and quarantines it.
     """
     digests = _digests(connection, connection.execute("SELECT id, number, base FROM worlds").fetchall(), "", ())
     rows = connection.execute("SELECT world, digest, content FROM cards")
@@ -38,7 +39,7 @@ def cards_in(connection: sqlite3.Connection) -> Mapping[str, bytes]:
 def put_cards(connection: sqlite3.Connection, cards: Mapping[str, NewCard]) -> set[str]:
     """Write cards (summaries of worlds) and the last-used times of the worlds. Call this inside a transaction.
 
-    Return the ids of the worlds whose cards were written. A card that is older than its world is skipped.
+    Return the ids of the worlds whose cards were written. A card is skipped if its world has later changes.
     """
     written = set()
     for world, (number, content, use) in cards.items():
@@ -57,7 +58,7 @@ def put_cards(connection: sqlite3.Connection, cards: Mapping[str, NewCard]) -> s
 
 
 def _digests(connection: sqlite3.Connection, heads: Iterable[Any], where: str, values: Any) -> dict[str, int]:
-    """Return a digest of the checksums of all stored bytes, for each of these worlds."""
+    """Return a digest for each world, computed from the checksums of all its stored bytes."""
     made_of = {world: [(number, base)] for world, number, base in heads}
     bases = {base: world for world, (head, *_) in made_of.items() for base in (head[1],)}
     for world, base in connection.execute(f"SELECT world, base FROM snapshots {where} ORDER BY place", values):

@@ -1,4 +1,4 @@
-"""Batches: all writes to worlds since the previous batch."""
+"""Collects the changes to worlds. A batch contains all changes since the previous batch."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from simulator.kernel.world import World
 
 
 class Batches:
-    """Collects the changes to worlds in batches."""
+    """Collects the unsaved changes to worlds, and creates batches of changes to save."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class Batches:
         self._wall_clock_ms = wall_clock_ms
 
     def release(self, world_id: str) -> None:
-        """Stop saving a world that is removed from memory."""
+        """Discard the collected changes of a world that is removed from memory."""
         for known in (self.dirty, self.snapshots, self.changed_snapshots):
             known.pop(world_id, None)
 
@@ -67,7 +67,9 @@ class Batches:
         self.dirty, self.ended, self.snapshots, self.changed_snapshots, self.wiped = {}, {}, {}, {}, {}
 
     def gather(self, last_used: LastUsedWriter) -> tuple[Batch, list[Folding]]:
-        """Return the batch to write now, and the worlds whose entries (saved changes) must be merged into a base."""
+        """Return all collected changes as a batch, and the worlds whose entries (saved changes) must be merged into a
+        base (full state).
+        """
         dirty, ended = self.dirty, self.ended
         self.dirty, self.ended = {}, {}
         uses = last_used.take(dirty)
@@ -109,7 +111,7 @@ class Batches:
                 tracked.measure(tracked.base_bytes, tracked.entry_bytes + size)
 
     def _snapshot_changes(self, changes: list[Change]) -> list[Change]:
-        """Append the deleted snapshots to `changes`, and return the new ones."""
+        """Append the deleted snapshots to `changes`, and return the new snapshots."""
         new: list[Change] = []
         for world_id in self.changed_snapshots:
             before = self.snapshots.get(world_id, {})

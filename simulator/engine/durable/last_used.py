@@ -1,4 +1,4 @@
-"""Saves the last-used times of worlds, with a precision of one minute.
+"""Saves the time at which each world was last used, with a precision of one minute.
 
 If a world has other writes to save, its last-used time is saved together with them.
 """
@@ -22,7 +22,7 @@ SLACK_MS = 1_000
 
 
 class LastUsedWriter:
-    """Saves the last-used times of worlds. It calls `gather` when a time must be saved."""
+    """Saves the last-used times of worlds. `gather` is called when a time must be saved."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class LastUsedWriter:
         self._asked: dict[str, None] = {}
 
     def begin(self) -> None:
-        """Start checking the times at a fixed interval."""
+        """Check at a fixed interval whether last-used times must be saved."""
         self.end()
         self._later = asyncio.get_running_loop().call_later(USES_SECONDS, self._look)
 
@@ -60,9 +60,10 @@ class LastUsedWriter:
             self._gather()
 
     def take(self, dirty: Iterable[str]) -> dict[str, Use]:
-        """Return the last-used times to save now.
+        """Return the last-used times to save now, by world id.
 
-        A world with other unsaved changes is included if its saved time is old.
+        `dirty` contains the ids of worlds with other unsaved changes. Their times are included if the saved times are
+        old.
         """
         asked, self._asked = self._asked, {}
         found = {}
@@ -77,7 +78,9 @@ class LastUsedWriter:
         return found
 
     def bring(self, tracked: TrackedWorld, used_ms: int) -> None:
-        """Restore the last-used time of a world that was read. Reading a world does not count as a use."""
+        """Restore the saved last-used time of a world that was read from the store. Reading a world does not count as a
+        use.
+        """
         tracked.used_ms = used_ms
         self._uses.touch(tracked.world, self._uses.seconds() - (self._wall_clock_ms() - used_ms) / 1000)
 

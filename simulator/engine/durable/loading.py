@@ -1,4 +1,4 @@
-"""Reads worlds from a store. Each world is decoded in a thread, then started or quarantined."""
+"""Reads worlds from a store. Each world is decoded in a thread, and then started. Unreadable worlds are quarantined."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _log = logging.getLogger(__name__)
 
 
 class WorldLoader:
-    """Reads worlds from a backend into a server's simulator.
+    """Reads worlds from a storage backend into a server's simulator.
 
-    It calls `note` with the id of a world that has unsaved changes.
+    `note` is called with the id of each world that has unsaved changes.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class WorldLoader:
         self._wall_clock_ms = wall_clock_ms
 
     async def read(self, world_id: str) -> tuple[StoredWorld, Base, list[Snapshot]] | None:
-        """Return a saved world, or None if the world is quarantined."""
+        """Read and decode a saved world. If the world is unreadable, quarantine it and return None."""
         try:
             stored = await self._backend.load(world_id)
             return stored, *await asyncio.to_thread(self.decode, stored)
@@ -57,7 +57,7 @@ class WorldLoader:
             return None
 
     def decode(self, stored: StoredWorld) -> tuple[Base, list[Snapshot]]:
-        """Return the state and the snapshots of a world. Raise `StoreDamaged` if they cannot be read."""
+        """Return the state and the snapshots of a saved world. Raise `StoreDamaged` if they cannot be decoded."""
         try:
             base = read_world(self._contents, stored.parts, stored.entries)
             return base, [read_snapshot(self._contents, parts) for parts in stored.snapshots]
@@ -97,9 +97,10 @@ class WorldLoader:
             self._note(world.id)
 
     async def set_aside(self, world_id: str, error: StoreDamaged) -> None:
-        """Leave an unreadable world in the store, and continue without it.
+        """Quarantine an unreadable world: leave it in the store, and continue without it.
 
-        Keys and tokens that can be found in the world still belong to it, so that no other world gets its requests.
+        Keys and tokens that can be found in the stored bytes still belong to the world. Otherwise, another world could
+        get its requests.
         """
         _log.error("the world %s is quarantined: %s", world_id, error)
         self.unreadable[world_id] = str(error)

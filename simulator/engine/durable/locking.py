@@ -26,14 +26,14 @@ _BY_OPEN_FILE: int | None = getattr(fcntl, "F_OFD_SETLK", None)
 
 
 class FileLock:
-    """Two locks on a database. They end with this process.
+    """Two file locks on a SQLite database. Both locks end when this process ends.
 
-    Raise `StoreLocked` if another server holds one of them, `StoreFailed` if a file cannot be opened, and `OSError` if
-    the disk is full.
+    Raise `StoreLocked` if another server holds one of the locks, `StoreFailed` if a file cannot be opened, and
+    `OSError` if the disk is full.
 
     The first lock is on a file next to the database. This file contains the process id, and symbolic links in its path
-    are resolved. The second lock is on the database file itself, because a hard link bypasses the first. SQLite must
-    not open a file under two names at once, because each name would have its own write-ahead log.
+    are resolved. A hard link to the database would bypass the first lock, so the second lock is on the database file
+    itself. SQLite must not open a file under two names at once, because each name would have its own write-ahead log.
     """
 
     def __init__(self, path: Path) -> None:
@@ -82,14 +82,18 @@ class FileLock:
         return file
 
     def release(self) -> None:
-        """Release the locks after SQLite has closed the file. Closing any descriptor of a file ends its locks."""
+        """Release both locks. Call this after SQLite has closed the database, because closing any descriptor of a file
+        ends all its locks.
+        """
         for file in reversed(self._files):
             os.close(file)
         self._files = []
 
 
 def _lock_byte(file: int) -> None:
-    """Lock the byte until the file is closed or the process ends. Raise `OSError` if another process holds the lock."""
+    """Lock one byte of a file until the file is closed or the process ends. Raise `OSError` if another process holds
+    the lock.
+    """
     # Use a lock on the open file description if the system supports it, because closing another descriptor does not
     # end this lock.
     if _BY_OPEN_FILE is not None:

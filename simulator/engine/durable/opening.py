@@ -20,10 +20,11 @@ from simulator.version import wheel
 
 
 def persist(runtime: Runtime, config: Config, asked: Blueprint, make_default: Callable[[], None]) -> PersistenceLayer:
-    """Save a server's worlds in the file that `--store` names, once `PersistenceLayer.start` is called.
+    """Set up a server to save its worlds in the file given with `--store`. Saving begins when `start` of the returned
+    layer is called.
 
-    `make_default` creates the world `default` in a new store. `asked` is the world `default` that the command-line
-    flags describe.
+    `make_default` creates the world `default` in a new store. `asked` describes the world `default` as specified by the
+    command-line flags.
     """
 
     def differs(saved: Blueprint) -> str:
@@ -38,7 +39,7 @@ def persist(runtime: Runtime, config: Config, asked: Blueprint, make_default: Ca
 
 
 def is_shared(url: str) -> bool:
-    """Return True if several servers may use the store at a URL at the same time."""
+    """Return True if several servers can share the store at a URL (PostgreSQL), or False for a SQLite store."""
     return not url.startswith("sqlite:")
 
 
@@ -49,9 +50,9 @@ def share(
     make_default: Callable[[], None],
     admission: fallback.Admits,
 ) -> None:
-    """Make a server a replica.
+    """Set up a server as one of several replicas that share a PostgreSQL database.
 
-    Raise `ConfigError` if the PostgreSQL driver is missing. `admission` checks control requests.
+    `admission` checks control requests. Raise `ConfigError` if the PostgreSQL driver is not installed.
     """
     if find_spec("asyncpg") is None:
         needed = f"--store: PostgreSQL needs a driver that is not installed: pip install '{wheel('postgres')}'"
@@ -73,7 +74,9 @@ def share(
 
 
 def otherwise(asked: Blueprint, saved: Blueprint) -> str:
-    """Describe how a saved world differs from this server's flags. Return "" if it does not differ."""
+    """Describe how a saved world differs from the command-line flags of this server. Return "" if there is no
+    difference.
+    """
     parts = {
         "seed": (saved.seed, asked.seed),
         "clock": (saved.mode, asked.mode),

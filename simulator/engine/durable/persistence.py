@@ -39,7 +39,8 @@ class PersistenceLayer(Observer):
     """Saves a server's worlds in a backend.
 
     `make_default` creates the world `default` in a new store. `otherwise` describes the differences between a saved
-    world and the server's flags. `retry_seconds` is the interval between attempts to reopen a failed store.
+    world and the server's command-line flags. `retry_seconds` is the interval between attempts to reopen a failed
+    store.
     """
 
     def __init__(
@@ -97,9 +98,9 @@ class PersistenceLayer(Observer):
         return refused
 
     def changed(self, world: World) -> None:
-        """Save a world whose clock was set or advanced.
+        """Save a world if its clock was set or advanced.
 
-        All other writes are reported by the world's store.
+        All other changes are reported by the world's tables.
         """
         tracked = self._tracked.get(world.id)
         if tracked is not None and tracked.world is world and world.id not in self._batches.dirty:
@@ -143,7 +144,7 @@ class PersistenceLayer(Observer):
             self._make_default()
 
     def reached_at(self, origin: str) -> None:
-        """Do nothing, because no other server needs the address."""
+        """Do nothing, because no other server needs the address of this server."""
 
     async def start(self) -> None:
         """Open the store and read its worlds. Raise `StoreError` if this fails. A second call has no effect."""
@@ -165,7 +166,7 @@ class PersistenceLayer(Observer):
         """Do nothing, because no other server can take over these worlds."""
 
     async def close(self) -> None:
-        """Save all writes, and close the store."""
+        """Save all changes, and close the store."""
         if not self._is_open:
             return
         self._uses.tell()
@@ -189,7 +190,7 @@ class PersistenceLayer(Observer):
     # Called by the simulator
 
     def attach(self, world: World) -> None:
-        """Start saving a new world. A world that was just read is tracked already."""
+        """Start saving a new world. A world that was just read from the store is saved already, so nothing is done."""
         if self.unreadable.pop(world.id, None) is not None:
             self._batches.wiped[world.id] = None
         tracked = self._tracked.get(world.id)
@@ -198,14 +199,14 @@ class PersistenceLayer(Observer):
             self._note(world.id)
 
     def detach(self, world: World) -> None:
-        """Delete an ended world from the store."""
+        """Delete a world from the store in the next batch, because the world was deleted."""
         tracked = self._tracked.pop(world.id)
         tracked.let_go()
         self._batches.ended[world.id] = tracked.number
         self._note(world.id)
 
     def release(self, world: World) -> None:
-        """Stop tracking a world that is removed from memory. The world remains in the store."""
+        """Stop saving a world that is removed from memory. The world remains in the store."""
         self._tracked.pop(world.id).let_go()
         self._batches.release(world.id)
 
@@ -214,17 +215,17 @@ class PersistenceLayer(Observer):
         return world_id not in self._batches.dirty
 
     def snapshots_changed(self, world_id: str) -> None:
-        """Save new snapshots of a world, and delete removed ones."""
+        """Save new snapshots of a world, and delete removed snapshots from the store."""
         self._batches.changed_snapshots[world_id] = None
         self._note(world_id)
 
     def _note(self, world_id: str) -> None:
-        """Record that a world has unsaved changes."""
+        """Record that a world has unsaved changes, and schedule a batch."""
         self._batches.dirty[world_id] = None
         self._gather_soon()
 
     def _gather_soon(self) -> None:
-        """Start a batch, unless one is being collected already."""
+        """Schedule the next batch, unless it is scheduled already or the store has failed."""
         if self._next is not None or self.refusal is not None:
             return
         loop = asyncio.get_running_loop()
@@ -237,7 +238,7 @@ class PersistenceLayer(Observer):
     # Writing
 
     def _begin(self) -> None:
-        """Commit the collected batch."""
+        """Collect the changes, and start to write them as one batch."""
         if self._next is None or self._committing is not None:
             return
         self._committing, self._next = self._next, None
@@ -289,7 +290,7 @@ class PersistenceLayer(Observer):
     async def bring(self, world_id: str, *, unless: Callable[[], bool]) -> None:
         """Read a world into memory.
 
-        If `unless` returns True after the world was read, discard it. Raise `StoreError` if reading fails.
+        If `unless()` is True after the world was read, discard the world. Raise `StoreError` if reading fails.
         """
         stored = await self._backend.load(world_id)
         self._batches.of_server.take_in(await self._backend.server())
@@ -298,14 +299,16 @@ class PersistenceLayer(Observer):
             self._loader.let_live(stored, base, snapshots)
 
     def throw_away(self, error: StoreError) -> None:
-        """Discard all worlds in memory, because the store failed outside a batch."""
+        """Discard all worlds in memory, because the store failed while no batch was being written."""
         if self._is_open:
             self._throw_away(error)
 
     # Failure and recovery
 
     def _throw_away(self, error: Exception) -> None:
-        """Discard all worlds in memory. Their state was not saved, so no caller may see it."""
+        """Discard all worlds in memory and refuse requests until the store works again. The unsaved state must not be
+        returned to any caller.
+        """
         # The failed batch cannot be undone alone, because later requests build on it. Therefore the last saved state of
         # the worlds is read again, and `generation` invalidates the responses computed before.
         if self.refusal is not None:
@@ -344,7 +347,7 @@ class PersistenceLayer(Observer):
                     _log.error("the store cannot be read", exc_info=error)
 
     async def _read(self) -> None:
-        """Read all worlds before any of them starts. An unreadable world must not prevent the others from starting."""
+        """Read all worlds, then start them. An unreadable world does not prevent other worlds from starting."""
         self._batches.of_server.take_in(await self._backend.server())
         read = [one for world_id in await self._to_read() if (one := await self._loader.read(world_id)) is not None]
         self.refusal = None

@@ -73,7 +73,9 @@ class Card:
 
     @classmethod
     def read(cls, content: bytes, made_for: str) -> Card | None:
-        """Return the card, or None if it was written by another version or by a server with other quotas."""
+        """Return the card in `content`, or None if the card was written by another version or by a server with other
+        quotas.
+        """
         members = orjson.loads(content)
         if members.pop("for", None) != made_for:
             return None
@@ -146,7 +148,9 @@ class FilePersistence(PersistenceLayer):
             await self._loader.set_aside(world_id, error)
 
     async def close(self) -> None:
-        """Save all writes and the cards of all worlds. The next start then does not have to read the worlds."""
+        """Save all changes, write the cards (summaries) of the worlds, and close the store. At the next start, the
+        server reads the cards instead of the worlds.
+        """
         if self._looking is not None:
             self._looking.cancel()
             self._looking = None
@@ -240,7 +244,9 @@ class FilePersistence(PersistenceLayer):
         )
 
     async def _write_cards(self, worlds: Sequence[World]) -> dict[str, Card]:
-        """Write the cards of worlds. Return the cards of the worlds that have not changed since."""
+        """Write the cards (summaries) of worlds. Return the cards of the worlds that did not change while the cards
+        were written.
+        """
         cards, new = {}, dict[str, NewCard]()
         now_ms = self._wall_clock_ms()
         for world in worlds:

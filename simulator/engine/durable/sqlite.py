@@ -53,7 +53,7 @@ _Row: TypeAlias = tuple[str, int, int, bytes]
 
 
 class SqliteStore:
-    """A file that contains worlds. A missing file is created, but a missing directory is not."""
+    """A SQLite file in which worlds are saved. A missing file is created. A missing directory is an error."""
 
     is_shared = False
 
@@ -80,11 +80,13 @@ class SqliteStore:
         return await self._do(lambda: self._load(world))
 
     async def cards(self) -> Mapping[str, bytes]:
-        """Return the valid cards of worlds."""
+        """Return the content of every valid card (summary of a suspended world), by world id."""
         return await self._do(lambda: cards_in(self._connection))
 
     async def put_cards(self, cards: Mapping[str, NewCard]) -> set[str]:
-        """Write cards of worlds. Return the ids of the worlds that have not changed since their cards were created."""
+        """Write cards (summaries of worlds). Return the ids of the worlds whose cards were written. A card is skipped
+        if its world has later changes.
+        """
         return await self._do(lambda: self._in_transaction(lambda: put_cards(self._connection, cards)))
 
     async def raw(self, world: str) -> Sequence[RawPiece]:
@@ -164,7 +166,9 @@ class SqliteStore:
             write.execute(f"DELETE FROM bases WHERE id NOT IN ({used})")
 
     def _check(self, connection: sqlite3.Connection) -> int:
-        """Return the format of an existing file. The check runs before the file is changed."""
+        """Return the format number of an existing file, and raise an error if the file is not a usable store. Call this
+        before the file is changed.
+        """
         about = dict(connection.execute("SELECT name, value FROM about"))
         written, by = about.get("format", ""), about.get("simulator", "an unknown version")
         if not written.isdecimal():
@@ -349,9 +353,10 @@ class SqliteStore:
         self._connection.execute("DELETE FROM bases WHERE id = ?", (base,))
 
     def _take_base(self, world: str, old: int, new: int, number: int) -> bool:
-        """Replace a world's base (its saved full state) with another.
+        """Replace a world's base (its saved full state) `old` with `new`, and delete the entries (changes) up to
+        `number`.
 
-        If the old base was replaced in the meantime, delete the new one and return False.
+        If `old` is no longer the world's base, delete `new` and return False.
         """
         asked = "UPDATE worlds SET base = ?, number = ? WHERE id = ? AND base = ?"
         taken = self._connection.execute(asked, (new, number, world, old)).rowcount == 1
@@ -374,9 +379,9 @@ class SqliteStore:
             raise StoreFailed(f"{self.name!r}: {error.strerror or error}") from error
 
     def _has_no_room(self) -> bool:
-        """Return True if the disk is full.
+        """Return True if the disk has less than 1 MB of free space.
 
-        SQLite reports a full disk as "disk I/O error" if it affects shared memory.
+        On a full disk, SQLite may report only "disk I/O error", because it could not extend its shared-memory file.
         """
         with suppress(OSError):
             disk = os.statvfs(self._path.parent)

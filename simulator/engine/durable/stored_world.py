@@ -1,4 +1,4 @@
-"""The saved state of each world in memory, and the server-wide state."""
+"""Classes that track which changes to worlds and to the server's own state are saved."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class TrackedWorld:
         self.world.store.stop_listening(self.heard)
 
     def clock_was_set(self, present_ms: int, wall_ms: int) -> bool:
-        """Return True if the clock shows a time that it would not have reached on its own since it was last saved."""
+        """Return True if the clock was set or advanced since it was last saved."""
         clock, before = self.world.clock, self.clock
         if before is None or (clock.mode, clock.rate) != (before.mode, before.rate):
             return True
@@ -77,7 +77,9 @@ class TrackedWorld:
 
 @dataclass(frozen=True)
 class Folding:
-    """A merge of the entries of a world up to `number`. `base` is the state of the world at that number."""
+    """A request to merge a world's entries (saved changes) into a new base. `base` is the full state of the world after
+    the entry `number`.
+    """
 
     tracked: TrackedWorld
     number: int
@@ -85,16 +87,16 @@ class Folding:
 
 
 def base_of(snapshot: Snapshot) -> Base:
-    """Return a snapshot as a base for saving."""
+    """Convert a snapshot to the form in which it is saved."""
     state = snapshot.state
     clock = ClockState(state.mode, state.now_ms, state.rate, 0)
     return Base(state, clock, snapshot=(snapshot.id, snapshot.name))
 
 
 class OfServer:
-    """Server-wide state, which is saved separately from the worlds.
+    """The state of a server that does not belong to a world.
 
-    It consists of the number of issued tokens, and the scenarios with which servers were started.
+    This state consists of the number of issued tokens, and the scenarios with which the server was started.
     """
 
     def __init__(self, simulator: Simulator) -> None:
@@ -103,7 +105,7 @@ class OfServer:
         self._changed: dict[str, bytes] = {}
 
     def changes(self) -> Mapping[str, bytes]:
-        """Return the server state to write now."""
+        """Return the unsaved changes to the server's state, by name."""
         issued = dumps(self._simulator.directory.tokens_issued)
         changed, self._changed = self._changed, {}
         if issued != self._issued:
@@ -111,9 +113,9 @@ class OfServer:
         return changed
 
     def take_in(self, server: Mapping[str, bytes]) -> None:
-        """Read the saved state.
+        """Add the saved state to the state of this server.
 
-        A scenario that this server was started with replaces a saved scenario with the same name.
+        A scenario with which this server was started replaces a saved scenario with the same name.
         """
         directory, library = self._simulator.directory, self._simulator.library
         self._issued = server.get("tokens_issued", b"0")
@@ -128,6 +130,6 @@ class OfServer:
 
 
 def refuse(waiting: asyncio.Future[None], why: str) -> None:
-    """Make all waiters fail. There may be none."""
+    """Fail a future with `Unavailable`. Nobody has to wait for the future."""
     waiting.set_exception(Unavailable(why))
     waiting.exception()  # Otherwise, asyncio would log that the exception was never retrieved.

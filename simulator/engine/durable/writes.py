@@ -1,8 +1,8 @@
-"""Encodes and decodes worlds: bases, and the entries after a base.
+"""Encodes and decodes saved worlds: bases (full states), and entries with the changes after a base.
 
-Rows have the same form as in a world document (`records/codec`). A base is a sequence of parts of limited size: the
-head, then table rows and journal requests. An entry contains the writes in one turn of the event loop. The simulator
-wrote all of this data, so the content is trusted. The store checks that the bytes are unchanged.
+Rows have the same form as in an exported world (`records/codec`). A base is a sequence of parts of limited size: the
+head, then table rows and journal requests. An entry contains the changes in one turn of the event loop. The decoder
+trusts the data, because the simulator wrote it and the store checks that the bytes are unchanged.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ row, 1]`.
 
 @dataclass(frozen=True)
 class ClockState:
-    """The clock of a world at one time."""
+    """The state of a world's clock at the wall-clock time `wall_ms`."""
 
     mode: str
     now_ms: int
@@ -63,7 +63,7 @@ class ClockState:
         return cls(**{**shown, "rate": Decimal(shown["rate"])})
 
     def passed_seconds(self, wall_ms: int) -> float:
-        """Return the seconds that have passed on the wall clock since this time.
+        """Return the seconds from the time of this clock state to `wall_ms` on the wall clock.
 
         Return 0 if the wall clock was set back.
         """
@@ -72,7 +72,7 @@ class ClockState:
 
 @dataclass(frozen=True)
 class Base:
-    """The whole state of a world or a snapshot."""
+    """The full state of a world or a snapshot, as it is saved."""
 
     state: WorldState
     clock: ClockState
@@ -85,7 +85,7 @@ class Base:
 
 @dataclass(frozen=True)
 class Entry:
-    """The writes to a world in one turn of the event loop."""
+    """The changes to a world in one turn of the event loop, as they are saved."""
 
     clock: ClockState
     causes: Sequence[Cause]
@@ -103,9 +103,9 @@ class Entry:
 
 
 class Gathering:
-    """Collects the writes to a world since the last entry.
+    """Collects the changes to a world since its last entry (saved changes).
 
-    Only the latest version of a row is saved. The earlier versions are never visible in the store.
+    If a row changes several times, only its latest version is saved.
     """
 
     __slots__ = ("_calls", "_causes", "_tables", "_world", "_writes")
@@ -124,7 +124,7 @@ class Gathering:
     def hear(self, writes: list[Write]) -> None:
         """Record the writes of one transaction.
 
-        A new row is added at the end of its table, as in the original table.
+        A new row comes after all earlier rows of its table, as in memory.
         """
         cause, causes = self._world.cause, self._causes
         if not causes or causes[-1] is not cause:
@@ -139,7 +139,7 @@ class Gathering:
                 keys[key] = False
 
     def take(self, clock: ClockState, snapshots_taken: int) -> Entry:
-        """Return an entry with all writes so far, and start a new one."""
+        """Return an entry with the changes collected so far, and start to collect the next entry."""
         world = self._world
         requests, tables = requests_of(world), world.store.table_names()
         entered = requests.dropped + len(requests.entries)
@@ -238,7 +238,7 @@ def _head(base: Base) -> JsonObject:
 
 
 def read_world(contents: Contents, parts: Sequence[bytes], entries: Iterable[bytes]) -> Base:
-    """Return a base to which the later entries were applied.
+    """Return the full state of a world, decoded from the parts of its base and the entries after the base.
 
     Raise `ValueError` or `KeyError` if the bytes cannot be decoded.
     """
@@ -251,7 +251,9 @@ def read_world(contents: Contents, parts: Sequence[bytes], entries: Iterable[byt
 
 
 def read_snapshot(contents: Contents, parts: Sequence[bytes]) -> Snapshot:
-    """Return a snapshot from the parts of its base. Raise `ValueError` or `KeyError` if the bytes cannot be decoded."""
+    """Return a snapshot, decoded from the parts of its base. Raise `ValueError` or `KeyError` if the bytes cannot be
+    decoded.
+    """
     base = read_world(contents, parts, ())
     if base.snapshot is None:
         raise ValueError("the base does not belong to a snapshot")
@@ -259,7 +261,9 @@ def read_snapshot(contents: Contents, parts: Sequence[bytes]) -> Snapshot:
 
 
 def credentials_in(pieces: Iterable[RawPiece]) -> set[str]:
-    """Return the public keys and tokens that can be found in a possibly unreadable world."""
+    """Return the public keys and tokens that can be found in the stored bytes of a world, even if some of the bytes are
+    unreadable.
+    """
     found = set()
     for piece in pieces:
         with suppress(Exception):  # The piece may contain anything.
@@ -276,7 +280,7 @@ _CREDENTIALS = ("api_keys", "tokens")
 
 
 class _Reading:
-    """A state under construction from parts and entries."""
+    """A state that is being decoded from the parts of a base and its entries."""
 
     def __init__(self, contents: Contents, head: JsonObject) -> None:
         self._contents = contents
@@ -291,7 +295,7 @@ class _Reading:
         self._keys: dict[str, TableKey[Any] | None] = {}
 
     def take_in(self, part: JsonObject) -> None:
-        """Add one of the parts that follow the head of a base."""
+        """Add one part of a base, other than its head, to the state."""
         if "table" in part:
             rows = self._tables[part["table"]]
             for key, row in part["rows"]:
@@ -300,7 +304,7 @@ class _Reading:
             self._calls.extend(self._call(call) for call in part["calls"])
 
     def apply(self, entry: JsonObject) -> None:
-        """Apply an entry to the state."""
+        """Apply the changes in an entry to the state."""
         self._has_entries = True
         for name in entry["tables"]:
             self._tables.setdefault(name, {})
@@ -321,7 +325,9 @@ class _Reading:
         self._clock = ClockState.read(entry["clock"])
 
     def _put(self, name: str, rows: dict[str, Any], key: str, written: object) -> None:
-        """Add a row to its table. Raise `StateError` for an unreadable row, but drop an unreadable journal row."""
+        """Add a row to a table. An unreadable row of the journal is dropped. For any other unreadable row, raise
+        `StateError`.
+        """
         if name not in self._keys:
             address = address_of(name, self._contents.tables, self._contents.environments)
             self._keys[name] = None if address is None else address.key

@@ -1,8 +1,8 @@
 """The middleware of a replica.
 
 The middleware admits a request, finds the request's world, and serves or forwards the request. The order is important.
-A request is admitted before its body is read or a world is looked up. Otherwise an unauthenticated caller could make a
-replica take a world, lock a key or wait for the database.
+A request is admitted before its body is read and before its world is looked up. Otherwise, an unauthenticated caller
+could make a replica take a world, reserve a key or wait for the database.
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ class _Call:
 
     @property
     def reach(self) -> Access | None:
-        """Return the caller's access if the request creates a world and the token has a world limit.
+        """The caller's access if the request creates a world and the caller's control token has a world limit.
 
-        Otherwise return None.
+        None for all other requests.
         """
         if self.admission is None or self.admission.row.name != "create_world":
             return None
@@ -80,7 +80,7 @@ class FallbackApp:
     """ASGI middleware around the whole server except its error boundary.
 
     `refusal` returns the reason to refuse an API request, or None. `admission` checks a control request. The wrapped
-    application writes the refusals. `pages` are paths at the server root that need no world.
+    application writes the error responses. `pages` are the paths at the server root that need no world.
     """
 
     def __init__(
@@ -154,7 +154,7 @@ class FallbackApp:
             await self._routed(wanted, call)
 
     async def _is_awake(self, world: str) -> bool:
-        """Return True if a replica has the world in memory. The world `default` always counts as being in memory."""
+        """Return True if any replica has the world in memory. Always return True for the world `default`."""
         if world == DEFAULT_WORLD or self._sharing.machine.epoch_of(world) is not None:
             return True
         return await self._sharing.store.is_owned(world)
@@ -162,7 +162,7 @@ class FallbackApp:
     # Serving and forwarding
 
     async def _with_keys(self, wanted: Wanted, call: _Call) -> None:
-        """Serve a request that assigns keys to a world.
+        """Serve or forward a request that assigns keys to a world.
 
         Raise `ControlError` 409 if another world on any replica has one of these keys.
         """
@@ -211,7 +211,9 @@ class FallbackApp:
             sharing.finished(ticket, world)
 
     async def _passed(self, world: str, call: _Call) -> bool:
-        """Forward a request because this replica is stopping. Return False if it could not be forwarded."""
+        """Forward a request to another replica because this replica is stopping. Return False if the request could not
+        be forwarded.
+        """
         store = self._sharing.store
         address = await store.other_owner(world)
         if address is None:
@@ -228,7 +230,9 @@ class FallbackApp:
         )
 
     async def _routed_also(self, world: str, call: _Call) -> None:
-        """Serve a request that forks a snapshot of a world on this replica, which then also owns the new world."""
+        """Serve a request that creates the world `world` from a snapshot of another world on this replica. This replica
+        then owns both worlds.
+        """
         ticket, decision = await self._sharing.ask(world, is_forwarded=True, may_repeat=False, creates=True)
         if isinstance(decision, Serve):
             try:
@@ -272,7 +276,8 @@ class FallbackApp:
     async def _list(self, call: _Call) -> None:
         """Serve `GET /worlds`.
 
-        The response lists the worlds of all replicas, as returned by their owners or as saved.
+        The response lists all worlds. Worlds that a replica owns are fetched from this replica. Other worlds are read
+        from the database.
         """
         scope, send, gone = call.scope, call.send, call.receive.gone
         query = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
@@ -308,7 +313,8 @@ class FallbackApp:
     async def _prune(self, call: _Call) -> None:
         """Serve `POST /prune`.
 
-        First, a dry run lists the worlds. Then each owner checks its world again and deletes it.
+        First, a dry run lists the worlds to delete. Then the replica that owns a world checks the world again and
+        deletes it.
         """
         scope, send, gone = call.scope, call.send, call.receive.gone
         looking = _Collected()
@@ -333,7 +339,7 @@ class FallbackApp:
 class _ReplayedBody:
     """The `receive` callable of a request after its body was read.
 
-    It returns the body first, then later messages from the connection.
+    The callable returns the body first, then later messages from the connection.
     """
 
     def __init__(self, body: bytes, gone: Receive) -> None:
@@ -359,9 +365,10 @@ class _Collected:
 
 
 def _unavailable(path: str, why: str) -> ApiError | ControlError:
-    """Return the error for a request that was not served.
+    """Return the error 503 for a request that could not be served.
 
-    For the API, the code is from the specification. For the control API, it is one of the simulator's own codes.
+    For an API request, the error code is from the specification. For a control request, the error code is one of the
+    simulator's own codes.
     """
     message = f"The request was not served: {why}"
     if CONTROL_BASE in path:

@@ -1,11 +1,12 @@
 """The ownership protocol of replicas that share one database. The protocol is a state machine without I/O or a clock.
 
 A replica serves a world only while its owning connection to the database holds the lock for that world. The replica
-commits over this connection only, with the epoch that it got with the lock. The database therefore decides: a closed
-connection holds no lock and commits nothing. A request that reaches another replica is forwarded to the owner, but only
-once.
+commits over this connection only, with the epoch that it got with the lock. The database therefore decides which
+replica owns a world: a closed connection holds no lock and commits nothing. A request that reaches another replica is
+forwarded to the owner, but only once.
 
-The methods of `Ownership` take events and return steps. The code that executes the steps must follow these rules:
+Each method of `Ownership` handles an event and returns the steps to execute. The code that executes the steps must
+follow these rules:
 
 - Execute the steps in the given order. `TryLock`, `Release` and all commits are sent over the owning connection, in
   order.
@@ -67,7 +68,8 @@ owner, so nothing was done. `broken`: the request was sent, and no response arri
 class TryLock:
     """Lock a world, increment its epoch, save this replica's address and read the state of the world.
 
-    Then call `granted`, `denied` or `absent`. If `creates` is True, first insert an empty world if none exists.
+    If `creates` is True, first insert an empty world if the world does not exist. Afterwards, call `granted`, `denied`
+    or `absent`.
     """
 
     session: int
@@ -77,7 +79,7 @@ class TryLock:
 
 @dataclass(frozen=True)
 class Serve:
-    """Process a request in the world in memory, or return 404 if the world does not exist. Then call `finished`."""
+    """Process a request on this replica, or return 404 if the world does not exist. Then call `finished`."""
 
     ticket: int
     world: str
@@ -85,7 +87,7 @@ class Serve:
 
 @dataclass(frozen=True)
 class Forward:
-    """Send a request to the replica at this address, marked as forwarded. Then call `forwarded`."""
+    """Send a request, marked as forwarded, to the replica at `address`. Then call `forwarded`."""
 
     ticket: int
     address: str
@@ -93,14 +95,14 @@ class Forward:
 
 @dataclass(frozen=True)
 class Later:
-    """Call `again` after a short delay."""
+    """Call `again` for a request after a short delay."""
 
     ticket: int
 
 
 @dataclass(frozen=True)
 class Refuse:
-    """Refuse a request for the given reason. If the request already has a response, discard the response."""
+    """Refuse a request with an error for `reason`. If a response was already computed, discard the response."""
 
     ticket: int
     reason: Reason
@@ -134,7 +136,7 @@ class Release:
 
 @dataclass(frozen=True)
 class Connect:
-    """Open a new connection, and retry until this succeeds. Then call `connected`."""
+    """Open a new owning connection, and retry until a connection is open. Then call `connected`."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +166,7 @@ class _Held:
 
 
 class Ownership:
-    """The state machine of one replica. `address` is the address at which other replicas reach it."""
+    """The ownership state machine of one replica. `address` is where other replicas reach this replica."""
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -182,7 +184,7 @@ class Ownership:
         return held.epoch if held is not None and held.is_owned else None
 
     def owned(self) -> list[str]:
-        """Return the worlds that this replica owns, including worlds that it is about to release."""
+        """Return the ids of the worlds that this replica owns, including worlds that are about to be released."""
         return [world for world, held in self._held.items() if held.is_owned]
 
     # Requests
@@ -212,7 +214,7 @@ class Ownership:
         return [TryLock(self.session, ask.world, ask.creates)]
 
     def finished(self, ticket: int, world: str) -> list[Step]:
-        """Handle the end of a request that was served here."""
+        """Record that a request that this replica served has ended."""
         held = self._held.get(world)
         if held is None or ticket not in held.active:
             return []
@@ -220,7 +222,7 @@ class Ownership:
         return self._settle(world, held) if held.state == "leaving" else []
 
     def forwarded(self, ticket: int, outcome: Outcome) -> list[Step]:
-        """Handle the result of a forwarded request."""
+        """Handle the outcome of a forwarded request. If the request was not processed, retry or refuse it."""
         ask = self._forwarding.pop(ticket, None)
         if ask is None or outcome == "answered":
             return []
@@ -239,7 +241,9 @@ class Ownership:
         return self.asked(ask) if ask is not None else []
 
     def expired(self, ticket: int, world: str) -> list[Step]:
-        """Refuse a request that has waited too long. A request that is being served or forwarded continues."""
+        """Refuse a request that has waited too long for its world. Do nothing if the request is being served or
+        forwarded already.
+        """
         ask = self._later.pop(ticket, None)
         held = self._held.get(world)
         if ask is None and held is not None:
@@ -250,7 +254,7 @@ class Ownership:
     # Worlds
 
     def woken(self, world: str) -> list[Step]:
-        """Take ownership of a world whose timer is due and that has no owner."""
+        """Take ownership of a world that has a due timer and no owner."""
         if not self.is_connected or self.is_draining or world in self._held:
             return []
         self._held[world] = _Held("asked")
@@ -279,14 +283,14 @@ class Ownership:
         return [] if held.active else [Settle(self.session, world)]
 
     def settled(self, session: int, world: str) -> list[Step]:
-        """Release a world whose writes are durable."""
+        """Release a world. All its writes are saved."""
         if self._is_former(session):
             return []
         self._held[world].state = "left"
         return [Unload(world), Release(session, world)]
 
     def released(self, session: int, world: str) -> list[Step]:
-        """Handle the confirmation that a world was released."""
+        """Handle the database's confirmation that this replica has released a world."""
         if self._is_former(session):
             return []
         waiting = self._held.pop(world).waiting
@@ -298,7 +302,7 @@ class Ownership:
     # Database events
 
     def granted(self, session: int, world: str, epoch: int) -> list[Step]:
-        """Serve a world whose lock was granted. The state of the world is in memory."""
+        """Serve the waiting requests to a world. The world's lock was acquired, and its state is in memory."""
         if self._is_former(session):
             return []
         self._owners.pop(world, None)
@@ -309,7 +313,7 @@ class Ownership:
         return [*steps, *self._leave(world, held)] if self.is_draining else steps
 
     def denied(self, session: int, world: str, owner: str | None) -> list[Step]:
-        """Handle the refusal of a lock that another connection holds.
+        """Handle a failure to lock a world, because another connection holds the lock.
 
         `owner` is the saved address of the world's owner.
         """
@@ -328,7 +332,7 @@ class Ownership:
         return [_refuse(ask, "elsewhere")] if ask.is_forwarded else self._take(ask)
 
     def absent(self, session: int, world: str) -> list[Step]:
-        """Handle a world that does not exist."""
+        """Handle a failure to lock a world, because the world does not exist."""
         if self._is_former(session):
             return []
         steps: list[Step] = []
@@ -337,15 +341,16 @@ class Ownership:
         return [*steps, *self._drained()]
 
     def connected(self, session: int) -> list[Step]:
-        """Use a new owning connection. The connection does not hold any locks yet."""
+        """Start to use a new owning connection. The connection does not hold any locks yet."""
         self.session, self.is_connected = session, True
         return []
 
     def lost(self, session: int) -> list[Step]:
-        """Handle the loss of the owning connection, or a commit that was refused or has an unknown result.
+        """Handle the loss of the owning connection. A commit that was refused or has an unknown result is handled in
+        the same way.
 
-        All worlds are removed from memory. Unconfirmed writes may or may not be in the database, and another replica
-        may own the worlds already.
+        All worlds are removed from memory. Unconfirmed writes may or may not be in the database. Another replica may
+        own the worlds already.
         """
         if self._is_former(session):
             return []

@@ -1,9 +1,10 @@
-"""The PostgreSQL store, which several replicas share. Each replica has an owning and a reading connection.
+"""The PostgreSQL store, which several replicas share. Each replica has two connections: an owning and a reading
+connection.
 
-The owning connection holds a session-level advisory lock for each world that is served here. All commits are sent over
-this connection, and each commit contains the epoch that its world got with the lock. PostgreSQL closes a connection
-that is silent for `lease_seconds`. A replica that is paused or cut off therefore loses its worlds after that time.
-After the connection has ended, nothing is resumed: `open` starts again without worlds.
+The owning connection holds a session-level advisory lock for each world that the replica serves. All commits are sent
+over this connection, and each commit contains the epoch that its world got with the lock. PostgreSQL closes a
+connection that is silent for `lease_seconds`. A replica that is paused or cut off therefore loses its worlds after that
+time. After the connection has ended, `open` connects again. The replica then owns no worlds.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class Claim:
 
 
 class PostgresStore(Reader):
-    """The store of one replica. `address` is the address at which other replicas reach it."""
+    """A PostgreSQL store, as used by one replica. `address` is where other replicas reach this replica."""
 
     name = "PostgreSQL"
     is_shared = True
@@ -148,7 +149,7 @@ class PostgresStore(Reader):
     # Ownership
 
     async def claim(self, world: str, *, creates: bool) -> Claim:
-        """Try to become the owner of a world."""
+        """Try to become the owner of a world. If `creates` is True and the world does not exist, create it first."""
         async with self._session.use() as connection:
             # `_write` has already locked a world whose id was generated. PostgreSQL counts locks: a lock that is
             # taken twice remains after one release.
@@ -162,22 +163,22 @@ class PostgresStore(Reader):
         return claim
 
     async def release(self, world: str) -> None:
-        """Release the lock for a world."""
+        """Release this replica's lock for a world."""
         epoch = self._epochs.pop(world, 0)
         async with self._session.use() as connection:
             await connection.execute("SELECT release($1, $2)", world, epoch)
 
     async def try_turn(self, name: str) -> bool:
-        """Take a lock on the owning connection.
+        """Try to take the lock with this name on the owning connection, and return True if this succeeds.
 
-        Return False if another replica holds the lock. Do not call this again while the lock is held.
+        Return False if another replica holds the lock. Do not call this method again while this replica holds the lock.
         """
         async with self._session.use() as connection:
             taken: bool = await connection.fetchval(f"SELECT pg_try_advisory_lock({_TURN})", TURNS, name)
         return taken
 
     async def end_turn(self, name: str) -> None:
-        """Release a lock that `try_turn` took."""
+        """Release a lock that was taken with `try_turn`."""
         async with self._session.use() as connection:
             await connection.execute(f"SELECT pg_advisory_unlock({_TURN})", TURNS, name)
 
@@ -186,13 +187,14 @@ class PostgresStore(Reader):
         await self._session.confirm()
 
     async def heads(self) -> Sequence[str]:
-        """Return no ids, because worlds are read on demand."""
+        """Return an empty sequence, because replicas read worlds on demand instead of at startup."""
         return ()
 
     # Writing
 
     async def commit(self, batch: Batch) -> Sizes:
-        """Save a batch in one transaction. Raise `OwnershipLost` if it was not saved or if the result is unknown.
+        """Save a batch in one transaction. Raise `OwnershipLost` if the batch was not saved or if the result is
+        unknown.
 
         A batch without changes confirms that this replica still owns its worlds.
         """
@@ -295,9 +297,9 @@ class PostgresStore(Reader):
         return base, size
 
     async def compact(self, world: str, number: int, parts: Callable[[], Iterator[bytes]]) -> int:
-        """Replace the base (full state) of a world, and its entries (changes) up to a number, with a new base.
+        """Replace the base (full state) of a world and the entries (later changes) up to `number` with a new base.
 
-        Return the size of the new base, or 0 if the new base is stale.
+        Return the size of the new base in bytes, or 0 if the new base is stale and was not saved.
         """
         epoch = self._epochs.get(world, 0)
         made = await asyncio.to_thread(lambda: list(parts()))

@@ -1,8 +1,8 @@
-"""The proof that a replica of the same database has forwarded a request.
+"""The proof that a request was forwarded by another replica that uses the same database.
 
-Without the proof, any caller could set the header that names the world. The proof binds the header to one replica, one
-world and one request: its method, path, query, bearer token and body. The proof cannot be used for another request.
-Replaying the same request gains nothing, because it is not forwarded again and its token is checked anyway.
+A forwarding replica adds a header with the world's id. Without the proof, any caller could set this header. The proof
+is valid only for one replica, one world and one request: the request's method, path, query, bearer token and body.
+Replaying the same request gains nothing, because the request is not forwarded again and its token is checked.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _BOUND = (b"authorization", b"x-simulator-world")
 
 
 def proof_of(secret: bytes, address: str, world: str, scope: Scope, body: bytes) -> str:
-    """Return the proof for a request that is forwarded to the replica at this address."""
+    """Return the proof (a MAC) for a request that is forwarded to the replica at `address`."""
     said = [
         address,
         world,
@@ -43,7 +43,9 @@ def path_of(scope: Scope) -> bytes:
 
 
 def take_out(scope: Scope) -> tuple[Scope, dict[bytes, bytes]]:
-    """Return the request without the headers that a forwarding replica adds, and the removed headers."""
+    """Remove the headers that a forwarding replica adds. Return the request without these headers, and the removed
+    headers.
+    """
     headers = [(name, value) for name, value in scope["headers"] if name not in (FORWARDED, PROOF)]
     if len(headers) == len(scope["headers"]):
         return scope, {}
@@ -51,7 +53,9 @@ def take_out(scope: Scope) -> tuple[Scope, dict[bytes, bytes]]:
 
 
 def proved_world(secret: bytes, address: str, given: dict[bytes, bytes], scope: Scope, body: bytes) -> str | None:
-    """Return the world that a forwarding replica found for a request, or None if the request was not forwarded."""
+    """Return the id of the world to which another replica has assigned this request, or None if the request was not
+    forwarded.
+    """
     if not given or not secret:  # The store has not been opened yet.
         return None
     world = given.get(FORWARDED, b"").decode("latin-1")

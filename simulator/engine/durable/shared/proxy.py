@@ -40,9 +40,10 @@ async def forward(
 ) -> Outcome:
     """Send a request to another replica and stream its response to the client.
 
-    `secret` proves that a replica sent the request. `is_owner` returns True while the other replica owns the world.
-    Return `refused` if nothing was done, and `broken` if the other replica lost the world before its response arrived.
-    If the owner drops the connection, drop the client's connection, too, because a fault may require that.
+    `secret` is the key for the proof that a replica sent the request. `is_owner` returns True while the other replica
+    owns the world. Return `refused` if the other replica did not process the request. Return `broken` if it lost the
+    world before its response arrived. Otherwise, return `answered`. If the other replica drops the connection, drop the
+    client's connection, too, because this may be the effect of a fault.
     """
     opening = asyncio.create_task(_open(address, world, scope, body, secret))
     gone = asyncio.create_task(_gone(receive))

@@ -27,7 +27,7 @@ class Reserved:
 
 
 class Reader:
-    """The reading connection of a replica. `address` is the address at which other replicas reach it."""
+    """The reading connection of a replica. `address` is where other replicas reach this replica."""
 
     def __init__(self, url: str, address: str, lease_seconds: float) -> None:
         self.address = address
@@ -60,7 +60,7 @@ class Reader:
             return await connection.fetchval(query, *values)
 
     async def all_worlds(self) -> Sequence[tuple[str, bool]]:
-        """Return the ids of all worlds, oldest first, each with True if a replica owns it now."""
+        """Return the id of each world, and True if a replica owns the world now. The oldest world is first."""
         query = f"SELECT id, {_IS_LOCKED} AS is_owned FROM worlds WHERE base IS NOT NULL ORDER BY place"
         async with self._read() as connection:
             return [(row["id"], row["is_owned"]) for row in await connection.fetch(query, LOCKS)]
@@ -72,7 +72,7 @@ class Reader:
             return {world: Use(*use) for world, *use in await connection.fetch(query)}
 
     async def world_of(self, credential: str) -> str | None:
-        """Return the world that a key or token belongs to, or None."""
+        """Return the id of the world that a key or token belongs to, or None if the key or token is unknown."""
         if "\0" in credential:  # PostgreSQL cannot store such strings and raises an error.
             return None
         found: str | None = await self._value("SELECT world FROM credentials WHERE credential = $1", credential)
@@ -91,7 +91,8 @@ class Reader:
     async def other_owner(self, world: str) -> str | None:
         """Return the address of another replica, or None if there is no other replica.
 
-        It is the owner of the world or, if the world has no owner, a replica that owns any world.
+        If another replica owns the world, return the owner's address. Otherwise, return the address of a replica that
+        owns any world.
         """
         query = f"SELECT owner FROM worlds WHERE owner <> $2 AND {_IS_LOCKED} ORDER BY id = $3 DESC, place LIMIT 1"
         found: str | None = await self._value(query, LOCKS, self.address, world)
@@ -103,9 +104,9 @@ class Reader:
         return bool(await self._value(query, LOCKS, address))
 
     async def reserve(self, keys: Sequence[str], world: str) -> Reserved:
-        """Reserve keys for a world before they are assigned to it.
+        """Reserve keys for a world before the keys are assigned to the world.
 
-        Reserve nothing if one of them belongs to another world.
+        Reserve nothing if one of the keys belongs to another world.
         """
         async with self._read() as connection, connection.transaction():
             new = await connection.fetch(_RESERVE, sorted(keys), world)
@@ -123,7 +124,7 @@ class Reader:
             await connection.execute(_GIVE_BACK, keys, world)
 
     async def snapshot_world(self, snapshot: str) -> str | None:
-        """Return the world that a snapshot belongs to, or None."""
+        """Return the id of the world that a snapshot belongs to, or None if there is no such snapshot."""
         if "\0" in snapshot:
             return None
         found: str | None = await self._value("SELECT world FROM snapshots WHERE id = $1", snapshot)
@@ -139,7 +140,7 @@ class Reader:
         return [row["id"] for row in rows]
 
     async def load(self, world: str) -> StoredWorld:
-        """Return a world. Raise `KeyError` if it does not exist."""
+        """Return the saved form of a world. Raise `KeyError` if the world does not exist."""
         stored = await self._stored(world)
         if stored is None:
             raise KeyError(world)
@@ -166,7 +167,7 @@ class Reader:
         return StoredWorld(world, number, bases[0], contents, bases[1:], row["used_ms"])
 
     async def raw(self, world: str) -> Sequence[RawPiece]:
-        """Return the stored bytes of a world, even if they are damaged. Raise `KeyError` if there are none."""
+        """Return the stored bytes of a world, even if they are damaged. Raise `KeyError` for an unknown world."""
         async with self._read() as connection, connection.transaction(isolation="repeatable_read", readonly=True):
             base = await connection.fetchval("SELECT base FROM worlds WHERE id = $1", world)
             if base is None:
@@ -186,7 +187,7 @@ class Reader:
         return [row["content"] for row in rows]
 
     async def server(self) -> Mapping[str, bytes]:
-        """Return the server-wide state as a dictionary keyed by name."""
+        """Return the state of the servers that does not belong to a world, as a dictionary."""
         async with self._read() as connection:
             return {row["name"]: row["value"] for row in await connection.fetch("SELECT name, value FROM server")}
 

@@ -1,4 +1,6 @@
-"""Connections to PostgreSQL, and the owning session, which PostgreSQL closes after some seconds of silence."""
+"""Connections to PostgreSQL. PostgreSQL closes the owning session, which holds the locks, after some seconds of
+silence.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ class OwnershipLost(StoreError):
 
 
 async def connect(url: str, lease_seconds: float, **settings: str) -> Connection:
-    """Open a connection. The caller wraps the call in `translated`."""
+    """Open a connection. Call this function inside `with translated()`."""
     milliseconds = str(round(lease_seconds * 1000))
     try:
         return await asyncpg.connect(
@@ -60,7 +62,8 @@ async def connect(url: str, lease_seconds: float, **settings: str) -> Connection
 
 
 class OwningSession:
-    """The session in which a replica holds its locks and commits. `ended` is called if the session ends unexpectedly.
+    """The database session in which a replica holds locks and commits writes. `ended` is called if the session ends
+    unexpectedly.
 
     Any error ends the session, even an error that seems harmless. The session's locks are then released, and it is
     unknown whether the last statement was executed.
@@ -94,7 +97,9 @@ class OwningSession:
 
     @asynccontextmanager
     async def use(self) -> AsyncIterator[Connection]:
-        """Reserve the connection for one caller at a time. Raise `OwnershipLost` if the session has ended."""
+        """Return a context manager that reserves the connection for one caller. Raise `OwnershipLost` if the session
+        has ended.
+        """
         async with self._turn:
             connection = self._connection
             if connection is None:
@@ -107,7 +112,7 @@ class OwningSession:
                 raise
 
     def compare(self, mark: str | None) -> None:
-        """Raise `OwnershipLost` if a result came from another session.
+        """Raise `OwnershipLost` if `mark`, which a query returned, identifies another session.
 
         This happens if a connection pooler has replaced the session.
         """
@@ -117,7 +122,7 @@ class OwningSession:
     async def confirm(self) -> None:
         """Confirm that this session still exists and therefore holds its locks.
 
-        Raise `OwnershipLost` if it does not.
+        Raise `OwnershipLost` if the session has ended.
         """
         async with self.use() as connection:
             self.compare(await connection.fetchval(SESSION))
@@ -125,7 +130,7 @@ class OwningSession:
     async def _beat(self, connection: Connection) -> None:
         """Send a query at intervals, so that PostgreSQL keeps the session open.
 
-        The replica also notices a lost session sooner.
+        The queries also let the replica notice a lost session sooner.
         """
         with suppress(StoreError, TimeoutError):
             while True:

@@ -1,4 +1,6 @@
-"""A replica, which executes the steps of `Ownership` with the worlds of this server and PostgreSQL."""
+"""A replica. It executes the steps that `Ownership` returns: it locks worlds in PostgreSQL, and loads and removes
+worlds in memory.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ _log = logging.getLogger(__name__)
 
 
 class ReplicaPersistence(PersistenceLayer):
-    """Saves the worlds that this replica owns."""
+    """Saves the changes to the worlds that this replica owns."""
 
     sharing: Sharing
 
@@ -57,7 +59,7 @@ class ReplicaPersistence(PersistenceLayer):
     async def look_at(self, world_id: str) -> World | None:
         """Return a copy of the saved form of a world, for display only.
 
-        Return None if it does not exist or cannot be read.
+        Return None if the world does not exist or cannot be read.
         """
         try:
             base, _ = await asyncio.to_thread(self._loader.decode, await self._backend.load(world_id))
@@ -112,7 +114,7 @@ class Sharing:
         self.persistence.failed = self._failed
 
     def reached_at(self, address: str) -> None:
-        """Set the address at which other replicas reach this one. Call this before the replica starts."""
+        """Set the address at which other replicas reach this replica. Call this method before the replica starts."""
         self.machine.address = self.store.address = address
 
     # Requests
@@ -122,12 +124,12 @@ class Sharing:
         return self._runtime.router.find(path) is not None
 
     def world_here(self, credential: str) -> str | None:
-        """Return the world that a key or token belongs to if this replica owns the world. Otherwise return None."""
+        """Return the id of the world that a key or token belongs to, or None if this replica does not own it."""
         world = self._simulator.directory.get(credential)
         return world if world is not None and self.machine.epoch_of(world) is not None else None
 
     async def ask(self, world: str, *, is_forwarded: bool, may_repeat: bool, creates: bool) -> tuple[int, Decision]:
-        """Return a ticket for a request, and the decision whether to serve, forward or refuse it."""
+        """Return a ticket number for a request, and the decision to serve, forward or refuse the request."""
         self._count += 1
         ticket = self._count
         steps = self.machine.asked(Ask(ticket, world, is_forwarded, may_repeat, creates))
@@ -137,7 +139,7 @@ class Sharing:
         return ticket, await self._decided(ticket, steps)
 
     async def forwarded(self, ticket: int, outcome: ownership.Outcome) -> Decision | None:
-        """Return the next step after a request was forwarded, or None if it was answered."""
+        """Return the next step for a forwarded request, or None if the request received a response."""
         steps = self.machine.forwarded(ticket, outcome)
         return None if outcome == "answered" else await self._decided(ticket, steps)
 
@@ -151,7 +153,7 @@ class Sharing:
             del self._tickets[ticket]
 
     def finished(self, ticket: int, world: str) -> None:
-        """Record the end of a request that was served here."""
+        """Record that a request that this replica served has ended."""
         self._used_at[world] = asyncio.get_running_loop().time()
         self._do(self.machine.finished(ticket, world))
         if world not in self._simulator.worlds and world not in self.unreadable:
@@ -232,7 +234,9 @@ class Sharing:
         task.add_done_callback(self._tasks.discard)
 
     async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
-        """Execute a step. If it fails, close the connection, because the state of the lock is then unknown."""
+        """Await a step of `Ownership`. If the step fails, close the owning connection, because the state of the lock is
+        then unknown.
+        """
         try:
             await work
         except Unavailable:
@@ -256,7 +260,7 @@ class Sharing:
         self._do(self.machine.lost(self._sessions))
 
     async def drain(self) -> None:
-        """Complete all requests and release all worlds, so that other replicas can take them immediately."""
+        """Complete all requests and release all worlds. Other replicas can then take the worlds immediately."""
         self._do(self.machine.drain())
         with suppress(TimeoutError):
             await asyncio.wait_for(self._drained.wait(), _DRAIN_SECONDS)
@@ -291,7 +295,9 @@ class Sharing:
         return wakes_at_ms is not None and wakes_at_ms < wall_clock_ms() + self.idle_seconds * 1000
 
     def _wakes_at_ms(self, world_id: str) -> int | None:
-        """Return the wall-clock time at which the world's next timer is due, or None."""
+        """Return the wall-clock time, in milliseconds, of the world's next timer or webhook attempt, or None if there
+        is none.
+        """
         world = self._simulator.worlds.get(world_id)
         if world is None:
             return None

@@ -1,7 +1,8 @@
-"""Limits the creation of worlds to one at a time for each token that has a world limit, across all replicas.
+"""Locks that let a control token with a world limit create only one world at a time, across all replicas.
 
 The limit `most_worlds` is compared with the number of worlds in the database. If two replicas counted at the same time,
-both would allow one more world. A replica therefore holds a lock from the count until the new world is committed.
+both would allow one more world. A replica therefore holds a lock from the time when it counts the worlds until the new
+world is committed.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ _BUSY = "Other worlds are being created with this token. Nothing was done. Send 
 
 
 class Turns:
-    """The locks of one replica.
+    """The locks that one replica uses to create one world at a time for each control token.
 
-    The owning connection holds each lock, so the locks end when the connection ends.
+    The replica's owning connection holds the locks, so the locks end when this connection ends.
     """
 
     def __init__(self, store: PostgresStore, persistence: Persistence) -> None:
@@ -35,7 +36,7 @@ class Turns:
 
     @asynccontextmanager
     async def of(self, access: Access | None) -> AsyncIterator[None]:
-        """Return a context manager that holds the lock for a token. No lock is needed if `access` is None.
+        """Return a context manager that holds the lock for a control token. If `access` is None, no lock is taken.
 
         Raise `ControlError` 503 if other requests hold the lock for too long.
         """

@@ -1,4 +1,4 @@
-"""Finds the world that a request needs from the request's headers and body."""
+"""Determines which world a request needs, using the request's path, headers and body."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ class Wanted:
 
 
 class Finder:
-    """Finds the world for a request. For credentials that belong to worlds on other replicas, the world is cached."""
+    """Determines which world a request needs. The worlds of keys and tokens that are looked up in the database are
+    cached.
+    """
 
     def __init__(self, sharing: Sharing) -> None:
         self._sharing = sharing
@@ -43,7 +45,8 @@ class Finder:
     async def of_interface(self, incoming: Incoming) -> Wanted:
         """Return the world for an API request.
 
-        The key or token in the request determines the world. Without one, return `default`.
+        The key or token in the request determines the world. If there is no known key or token, return the world
+        `default`.
         """
         environment, below = split_base(self._sharing.environments, incoming.path)
         found = environment and self._sharing.finds(below)
@@ -134,9 +137,9 @@ def object_of(body: bytes | None) -> dict[str, Any]:
 
 
 def _keys_in(document: bytes) -> Sequence[str]:
-    """Return the keys in a world document, or nothing if the body is not such a document.
+    """Return the API keys in an exported world, or an empty list if the body is not an exported world.
 
-    The control API later refuses such a body.
+    The control API later refuses a body that is not an exported world.
     """
     try:
         tables: Any = loads(document)["tables"]
