@@ -1,1 +1,1 @@
-"""The simulated services. Only `simulator.host` and `simulator.service` import one."""
+"""The simulated services. Outside this package, only `simulator.host` and `simulator.service` import a service."""

@@ -1,4 +1,4 @@
-"""The data about a provider that tools read. The engine uses `Provider` instead."""
+"""Types for the data that tools read about a simulated service. The engine reads `Provider` instead."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Samples:
-    """Sample request data that a service accepts. It covers constraints that a schema cannot describe."""
+    """Sample values for requests. They satisfy constraints that a schema cannot describe, so a service accepts them."""
 
     amounts: Mapping[str, tuple[str, str, int]]
     """Maps a currency to its number of decimals and the smallest and largest amount that all fee products accept."""
@@ -61,7 +61,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class Tooling:
-    """The data about a simulated service that tools read. Fields that would load slow modules are functions."""
+    """The data about a simulated service that tools read. Fields are functions if their values import slow modules."""
 
     alternatives: Alternatives
     """The assumptions that can be changed in a world."""

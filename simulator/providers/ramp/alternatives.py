@@ -1,4 +1,4 @@
-"""Assumptions that can be switched in a world, loaded from `alternatives.json`."""
+"""Assumptions that a world can replace with an alternative, loaded from `alternatives.json`."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def before(
 
 
 def created(kind: str) -> str:
-    """Return the event that is sent when an order starts to wait for a third party."""
+    """Return the type of the event that is sent when an order of this kind starts to wait for a third party."""
     return (_vocabulary(PROVIDER).kinds[kind].machine.initial[0].events or ("created",))[-1]
 
 
@@ -143,8 +143,8 @@ def _declined(site: Site) -> Arming | None:
 def _untrue(site: Site) -> Arming | None:
     """Set up a correctly signed completion event for an order that nobody paid.
 
-    The event contains the order of the current run, including its reference, so that every application recognises the
-    order. The only additions are the fields that a completed order has.
+    The event contains the current order with its reference, so every application recognises the order. Only the
+    transaction hash of a completed order is added.
     """
     shown = site.facts["shown"]
     if site.what not in ("onramp", "offramp") or shown["status"] != "completed":
@@ -166,7 +166,9 @@ def _twice(site: Site) -> Arming | None:
 
 
 def _fails(refund_after: str) -> Callable[[Site], Arming | None]:
-    """Return a function that sets up a payout that the bank rejects, followed by a refund."""
+    """Return a function that sets up a payout that the bank rejects. The refund follows after the delay `refund_after`,
+    such as `2m`.
+    """
 
     def arm(site: Site) -> Arming | None:
         if site.what not in ("offramp", "withdraw"):
@@ -221,7 +223,9 @@ _MOMENTS: Mapping[str, datetime] = {
 
 
 def _moments(site: Site) -> list[str]:
-    """Return the names of the start times to try. Omit cities whose currency no order uses."""
+    """Return the names of the start times to try. A time around midnight in a city is omitted if no order uses the
+    city's currency.
+    """
     values = {value for order in site.facts["orders"] for value in order.values() if isinstance(value, str)}
     foreign = {f"before midnight in {city}" for fiat, (city, _) in _ZONES.items() if fiat not in values}
     return [name for name in _MOMENTS if name not in foreign]

@@ -1,8 +1,8 @@
-"""Transfers between resources of the same world, by address or over Lightning (decision S9).
+"""Transfers from the account to receivers in the same world, on-chain or over Lightning (decision S9).
 
 A resource with an address registers itself with `register_receiver`. If the account sends money to such an address,
-`deliver` passes the transfer to the resource. The resource then handles it as if its action had been called. Each
-environment has its own receivers.
+`deliver` passes the transfer to the resource. The resource then handles the transfer like a transfer from a third
+party. Each environment has its own receivers.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ RECEIVERS = TableKey("receivers", str, per_environment=True)
 
 
 def receiver_key(network: str, address: str, memo: str | None = None) -> str:
-    """Return the key of a receiver, which is the same for all spellings of its address.
+    """Return the table key of a receiver. All spellings of an address have the same table key.
 
-    The key includes the memo on stellar only.
+    The table key includes the memo on stellar only.
     """
     plain = address.lower() if network in ("celo", LIGHTNING) or address[:3].lower() in ("bc1", "tb1") else address
     return f"{network}|{plain}|{memo or ''}" if network == "stellar" else f"{network}|{plain}"
@@ -33,7 +33,7 @@ def receiver_key(network: str, address: str, memo: str | None = None) -> str:
 def register_receiver(world: World, record: Record, network: str, address: str, memo: str | None = None) -> None:
     """Register a resource as the receiver for an address (and memo).
 
-    Call this inside the world transaction that creates it.
+    Call this function inside the world transaction that creates the resource.
     """
     world.store[RECEIVERS.of(record.environment)].put(receiver_key(network, address, memo), record.id)
 

@@ -1,4 +1,4 @@
-"""The orders that `rampsim certify` sends to a receiver: an onramp, and a recurring payment that runs twice."""
+"""The orders whose events `rampsim certify` sends to a receiver: an onramp, and a recurring payment that runs twice."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ needed.
 def _run_twice(call: Ask, control: ControlClient, reference: str) -> str:
     """Create a recurring payment, let it run twice, and pause it. Return its id.
 
-    The schedule is moved by a minute between the runs, so the clock of a running world advances by at most two minutes.
+    Each run is scheduled at most a minute ahead, so this function advances the world's clock by at most two minutes.
     """
     _afford(call, control)
     body = {
@@ -65,7 +65,7 @@ def _run_twice(call: Ask, control: ControlClient, reference: str) -> str:
 
 
 def _afford(call: Ask, control: ControlClient) -> None:
-    """Raise the balance to the cost of two runs if it is lower."""
+    """Set the available balance to the amount of two runs if the balance is lower."""
     assets = call("GET", "/wallet/assets?size=100", None)["data"]
     held = next(Decimal(one["available"]) for one in assets if (one["symbol"], one["network"]) == (_SYMBOL, _NETWORK))
     if held < 2 * _AMOUNT:

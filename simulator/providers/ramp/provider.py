@@ -1,4 +1,6 @@
-"""The provider: the identity of the service, and its packages in import order."""
+"""`PROVIDER` describes the service to the engine: its identity, its packages in import order, and functions for the
+engine.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The webhook signature: section "Webhooks" of the specification; decisions W1 and W2.
+"""The format of webhook signatures (section "Webhooks" of the specification; decisions W1 and W2).
 
 Tools check signatures before they load other packages of the ramp, so this module does not import those packages.
 """

@@ -22,7 +22,9 @@ _KEY_LENGTH = 32
 
 
 def _new_key(world: World, environment: str, rotations: int) -> str:
-    """Derive an environment's webhook key from the world's id and seed (decision W1)."""
+    """Return an environment's webhook key after the given number of rotations. It is derived from the world's id and
+    seed (decision W1).
+    """
     beginning = prefix("whk", environment)
     if world.keys_of == DEFAULT_WORLD and not rotations:
         return beginning + WELL_KNOWN

@@ -1,4 +1,4 @@
-"""The ramp's data for tools. Each module is imported when a tool first needs it."""
+"""The data about the ramp service that tools read. Each module is imported when a tool first needs it."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ def _without(field: str, value: Mapping[str, object]) -> object:
 
 
 def _rewritten(value: object, rewrite: _Rewrite, name: str) -> object:
-    """Return a value in which all nested values, and then the value itself, are rewritten."""
+    """Apply `rewrite` to all nested values, and then to the value itself. Return the result."""
     if isinstance(value, Mapping):
         fields = ((key, _rewritten(inner, rewrite, key)) for key, inner in value.items())
         value = {key: inner for key, inner in fields if inner is not _ABSENT}

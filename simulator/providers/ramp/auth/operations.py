@@ -90,14 +90,15 @@ def create_token(call: Call[bodies.TokenBody, None, None]) -> TokenResponse:
 
 
 def _environment_of(key: str, part: str) -> str | None:
-    """Return the environment that a key belongs to by its prefix, or None if the prefix is unknown."""
+    """Return the environment that a key's prefix stands for, or None if the prefix is unknown."""
     return next((one for one in MODES if key.startswith(prefix(part, one))), None)
 
 
 def _forget_lapsed(world: World, wall_ms: int) -> None:
-    """Delete tokens that expired more than a day ago, at most once an hour. Call this inside a world transaction.
+    """Delete tokens that expired more than a day ago. The deletion runs at most once an hour. Call this function inside
+    a world transaction.
 
-    Expired tokens are saved for one more day, so that requests with such a token are still assigned to this world.
+    Requests with a token that expired less than a day ago are still assigned to this world.
     """
     if not world.is_first_in_hour(_SWEPT):
         return
@@ -110,7 +111,9 @@ def _forget_lapsed(world: World, wall_ms: int) -> None:
 
 
 def _is_expired(world: World, token: Token, wall_ms: int) -> bool:
-    """Return True if a token has expired. With a scaled clock, its lifetime in wall-clock time must be over, too."""
+    """Return True if a token has expired. If the world's clock is scaled, the token's lifetime must also be over in
+    wall-clock time.
+    """
     still_on_the_wall = world.clock.mode == "scaled" and wall_ms < token.wall_expires_at_ms
     return world.now_ms >= token.expires_at_ms and not still_on_the_wall
 
@@ -140,9 +143,10 @@ def require_access(world: World, environment: str) -> None:
 
 
 def permits(key: Caller, operation_group: str, reads: bool) -> bool:
-    """Return True if a key pair may call the operations in a permission group.
+    """Return True if a key pair may call an operation in a permission group.
 
-    All key pairs may call the operations in the group "" (decision H18).
+    `reads` is True for an operation that only reads. The permission `read` is enough for such an operation. All key
+    pairs may call the operations in the group "" (decision H18).
     """
     return not operation_group or operation_group in key.permissions or (reads and "read" in key.permissions)
 
@@ -150,7 +154,7 @@ def permits(key: Caller, operation_group: str, reads: bool) -> bool:
 def credentials(world: World) -> dict[str, dict[str, str]]:
     """Return the key pair to use in each environment, as {environment: {public_key, secret_key}}.
 
-    Use the oldest active key pair, or the oldest of all if every key pair is revoked.
+    This is the oldest active key pair, or the oldest revoked key pair if none is active.
     """
     shown = {}
     for environment in world.environments:
@@ -233,7 +237,7 @@ def all_tokens(world: World) -> list[str]:
 
 
 def rekey(world: World) -> None:
-    """Give a forked world new keys and delete its tokens. Call this inside a world transaction."""
+    """Replace the key pairs of a forked world and delete its tokens. Call this function inside a world transaction."""
     for environment in world.environments:
         for public_key in [pair.public_key for pair in key_pairs(world, environment).values()]:
             key_pairs(world, environment).delete(public_key)
@@ -259,7 +263,7 @@ ACTIONS = (
 def check_gates(operation: Operation, call: Call) -> None:
     """Raise `ApiError` 403 if a check fails. The checks run in this order: environment, key permissions, profile, KYC.
 
-    A control call can act for the account without a caller. In that case, no key restricts it.
+    If a control call acts for the account, no key is used and key permissions are not checked.
     """
     if not operation.token:
         return

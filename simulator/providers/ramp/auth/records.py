@@ -63,7 +63,7 @@ def _check_token(key: str, token: Token) -> None:
 
 
 def _check_credential(text: str) -> None:
-    """Raise `StateError` if a string cannot be a key or token because a client could not send it in a header."""
+    """Raise `StateError` if a client could not send a key or token in a header."""
     if not (text.isascii() and text.isprintable() and 1 <= len(text) <= _LONGEST):
         raise StateError("", f"a key or token must have 1 to {_LONGEST} printable ASCII characters")
 
@@ -82,9 +82,10 @@ def tokens(world: World, environment: str) -> Table[Token]:
 
 
 def key_texts(world: World, environment: str, number: int) -> tuple[str, str]:
-    """Return the public key and the secret key with the given number. The first key pair of a world has number 0.
+    """Return the public key and the secret key of the key pair with the given number, counted from 0.
 
-    Both keys are derived from the world's id and seed, so no two worlds have the same keys.
+    The first key pair of the default world is fixed. All other keys are derived from the world's id and seed, so no two
+    worlds have the same keys.
     """
     pk, sk = prefix("pk", environment), prefix("sk", environment)
     if world.keys_of == DEFAULT_WORLD and number == 0:
@@ -99,7 +100,7 @@ def key_texts(world: World, environment: str, number: int) -> tuple[str, str]:
 def new_token_text(world: World, environment: str) -> str:
     """Return a token that this process has never issued.
 
-    This keeps tokens from before a reset or restore invalid.
+    Tokens from before a reset or restore therefore stay invalid.
     """
     while True:
         directory_of(world).tokens_issued += 1

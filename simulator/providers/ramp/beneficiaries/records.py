@@ -115,9 +115,9 @@ def beneficiaries(world: World, environment: str) -> Table[Beneficiary]:
 
 
 def beneficiary(world: World, environment: str, beneficiary_id: str) -> Beneficiary:
-    """Return the beneficiary that a body names.
+    """Return the beneficiary with an id from a request body.
 
-    Raise `ApiError` 404 not_found if it does not exist or was deleted (decision S23).
+    Raise `ApiError` 404 not_found if the beneficiary does not exist or was deleted (decision S23).
     """
     try:
         return require(beneficiaries(world, environment), beneficiary_id, "beneficiary", "beneficiary_id")

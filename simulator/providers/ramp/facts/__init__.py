@@ -15,7 +15,9 @@ from simulator.providers.ramp.facts.fitting import fit, product_id, template
 
 
 def put_facts(world: World, facts: Shown) -> None:
-    """Replace the reference data of a new world with the facts that fit. Call this inside a transaction."""
+    """Replace the reference data of a new world with the facts that a world can adopt. Call this function inside a
+    world transaction.
+    """
     facts, _ = fit(facts)
     for environment in world.environments:
         rates = {key: Decimal(rate) for key, rate in facts.get("rates", {}).items()}

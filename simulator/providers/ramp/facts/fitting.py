@@ -41,8 +41,8 @@ ID_PREFIXES = {
 
 
 def fit(facts: Shown) -> tuple[JsonObject, list[str]]:
-    """Return the facts that differ from the shipped data, for `put_facts`, and one line for each fact that does not
-    fit.
+    """Return two values: the facts that differ from the shipped data, in the format for `put_facts`, and one line of
+    text for each fact that a world cannot adopt.
     """
     unfit: list[str] = []
     fitted = {
@@ -95,7 +95,9 @@ def _rates(facts: Shown, unfit: list[str]) -> dict[str, str]:
 
 
 def _derived(seen: Mapping[str, Decimal], changed: Mapping[str, Decimal]) -> dict[str, Decimal]:
-    """Return mid rates for the pairs whose rates changed, and swap rates for the prices that changed."""
+    """Return the mid rate of each pair with a changed onramp or offramp rate, and the swap rates that follow from
+    changed asset prices.
+    """
     found = {}
     for pair in dict.fromkeys(key.partition(":")[2] for key in changed if not key.startswith("mid:")):
         sides = [seen.get(f"{type_}:{pair}") for type_ in ("onramp", "offramp")]
@@ -127,12 +129,14 @@ def _limits(limits: object, unfit: list[str]) -> JsonObject:
 
 
 def product_id(identifier: str, environment: str) -> str:
-    """Return the id of a product in an environment. An id is unique across both environments."""
+    """Return the id that a product of the sandbox has in the given environment."""
     return identifier if environment == _OWN else _START[1] + identifier.removeprefix(_START[0])
 
 
 def template(identifier: str, environment: str, product: str) -> fees.FeeProduct:
-    """Return a product with this id. The caller replaces the other fields. Raise `LookupError` for an unknown type."""
+    """Return a copy of a shipped product of the type `product` with a new id. The caller replaces the other fields.
+    Raise `LookupError` if the type is unknown.
+    """
     shipped = fees.base(environment).values()
     found = next((one for one in shipped if one.product == product), None)
     if found is None:
@@ -141,7 +145,7 @@ def template(identifier: str, environment: str, product: str) -> fees.FeeProduct
 
 
 def _fee_products(listed: object, unfit: list[str]) -> JsonObject:
-    """Return the changed fields of products. The key is the shipped id, or a new id for a new product."""
+    """Return the fields of each changed or new product, by product id."""
     if not isinstance(listed, list):
         return {}
     left = dict(fees.base(_OWN))
@@ -174,7 +178,9 @@ def _fee_products(listed: object, unfit: list[str]) -> JsonObject:
 
 
 def _fields(row: object) -> JsonObject:
-    """Return the fields of a row that worlds accept. Raise `LookupError` if a required field is missing."""
+    """Return the fields that a world can adopt from a listed product. Raise `LookupError` if a required field is
+    absent.
+    """
     if not isinstance(row, Mapping) or (missing := [name for name in (*_NEEDED, "id") if name not in row]):
         raise LookupError(f"it lacks {missing[0]}" if isinstance(row, Mapping) else "it is not an object")
     named = {"name": row["name"]} if "name" in row else {}  # a recording has no names
@@ -182,7 +188,7 @@ def _fields(row: object) -> JsonObject:
 
 
 def _counterpart(row: object, fields: Shown, left: dict[str, fees.FeeProduct]) -> fees.FeeProduct | None:
-    """Remove the matching shipped product from `left` and return it.
+    """Remove the shipped product that matches a listed product from `left`. Return it, or None if no product matches.
 
     A product with the same id has priority over a product that applies to the same operations.
     """

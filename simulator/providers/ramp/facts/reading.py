@@ -17,8 +17,8 @@ _METHODS = {"mobile_money": "phone_number", "bank_transfer": "bank_account"}
 
 
 def read_facts(read: Read, create: Create) -> Iterator[tuple[str, object]]:
-    """Yield the parts of the facts, each as soon as it is complete. Parts that the service does not provide are
-    omitted.
+    """Yield the facts as pairs of name and value, each as soon as it is complete. Facts that the service does not
+    provide are omitted.
 
     `read` returns the body of a GET response, or None if the request failed. `create` returns the body of a POST
     response even if the request failed.
@@ -65,7 +65,7 @@ def _rows(body: object, name: str) -> list[Shown] | None:
 
 
 def _pages(read: Read, path: str) -> list[Shown] | None:
-    """Return the rows of all pages of a list, or None if a page could not be read."""
+    """Return the items on all pages of a list, or None if a page could not be read."""
     rows: list[Shown] = []
     for page in range(1, _MOST_PAGES + 1):
         body = read(f"{path}limit=100&page={page}")
@@ -94,7 +94,9 @@ def _rates_of(read: Read, network: str, asset: str, currency: str) -> Iterator[J
 
 
 def spreads(rates: list[JsonObject]) -> Iterator[tuple[str, str]]:
-    """Yield for each pair the difference between its onramp rate and its offramp rate, in percent."""
+    """Yield each currency pair with the difference between its onramp rate and its offramp rate, in percent of the
+    offramp rate.
+    """
     by_pair: dict[str, dict[str, Decimal]] = {}
     for row in rates:
         try:

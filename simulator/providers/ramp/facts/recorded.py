@@ -1,7 +1,7 @@
-"""Extracts facts (reference data) from recorded traffic, in the form that `reading.py` returns, without further calls.
+"""Extracts facts (reference data) from recorded traffic, in the format of `reading.py`. Does not call the service.
 
-A recording has pseudonyms for names and for values that are not in the contract. Such values are left out, because the
-traffic did not show them.
+In a recording, names and values that are not in the contract are replaced with pseudonyms. The facts do not contain
+pseudonyms, because the original values are unknown.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ class Seen(NamedTuple):
 
 
 def recorded_facts(calls: Iterable[Seen]) -> Iterator[tuple[str, object]]:
-    """Yield the parts of the facts that the traffic shows completely, from the last response to each request."""
+    """Yield the name and value of each fact that the recording contains completely. If a request was repeated, its last
+    response is used.
+    """
     calls = list(calls)
     products = [row for row in _whole(calls, "/fees", {"status": _WHOLE}) or () if _is_named(row)]
     if products:
@@ -74,7 +76,7 @@ def _only(row: Shown, names: Iterable[str]) -> JsonObject:
 
 
 def _is_named(row: Shown) -> bool:
-    """Return True if a row names only assets, networks and currencies of the contract, not pseudonyms."""
+    """Return True if all assets, networks and currencies in a list item are codes from the contract, not pseudonyms."""
     return (
         row.get("asset", row.get("symbol")) in (None, *reference.ASSET_CODES)
         and str(row.get("network") or "celo").lower() in ("btc", *reference.NETWORK_FACTS)
@@ -83,7 +85,9 @@ def _is_named(row: Shown) -> bool:
 
 
 def _whole(calls: Iterable[Seen], path: str, filters: Mapping[str, frozenset[str]]) -> list[Shown] | None:
-    """Return the rows of the last list that was read completely, page by page, or None."""
+    """Return the items of the last list of which all pages were read, or None if there is no such list. `filters` maps
+    each allowed filter to its allowed values.
+    """
     found: list[Shown] | None = None
     pages: dict[tuple[tuple[str, str], ...], dict[int, list[Shown]]] = {}
     for one in calls:

@@ -1,7 +1,7 @@
 """Orders and transactions: lists and details of every transaction on the account.
 
 Section "Orders and transactions" of the specification; decisions L1 to L4 and S18. Transactions of other platform users
-are saved in separate tables and never included.
+are saved in separate tables and are not in these lists.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The money table: one entry for each operation that prices, spends or transfers money, with the orders that it
-creates.
+"""The money table: one entry for each operation that prices, spends or transfers money, with the orders that the
+operation creates.
 """
 
 from __future__ import annotations
