@@ -147,9 +147,10 @@ def _check_asked(invoice: DecodedInvoice, amount: Decimal) -> None:
 
 
 def _products_of(own: object | None) -> tuple[str, ...]:
-    """Return the ids of the additional fee products that must be active for a transfer to a resource of this world.
+    """Return the types of the additional fee products that must be active for a transfer.
 
-    A transfer to a wallet needs the deposit product. A transfer to an offramp needs no additional product.
+    `own` is the recipient if it is a resource of this world, otherwise None. A transfer to a wallet of this world needs
+    the deposit product. Other transfers need no additional product.
     """
     return ("deposit",) if isinstance(own, Wallet | LightningEntry) else ()
 

@@ -1,4 +1,4 @@
-"""Lookup of the assets and fiat currencies that request bodies of wallet operations name.
+"""Lookup of the assets and fiat currencies in request bodies of wallet operations.
 
 Decisions H5, M6 and R1.
 """
@@ -20,9 +20,10 @@ WITHDRAWABLE = ("USDC", "USDT", "CUSD")
 
 
 def require_asset(symbol: str, network: str, prefix: str = "") -> Currency:
-    """Return the asset that a body names.
+    """Return the asset with a symbol and network from a request body.
 
-    Raise `ApiError` 422 unsupported_network or unsupported_asset if it does not exist.
+    Raise `ApiError` 422 unsupported_network or unsupported_asset if it does not exist. `prefix` is the path of the
+    asset in the body, such as `from.`, for the `param` of the error.
     """
     if network not in WALLET:
         names = ", ".join(WALLET)
@@ -34,7 +35,7 @@ def require_asset(symbol: str, network: str, prefix: str = "") -> Currency:
 
 
 def named_asset(symbol: str, network: str) -> Currency | None:
-    """Return the asset that a body names, or None if it does not exist. Used when checking for malformed values."""
+    """Return the asset with a symbol and network from a body, or None if it does not exist."""
     return asset(symbol, WALLET.get(network, ""))
 
 

@@ -66,7 +66,9 @@ def too_low(message: str) -> ApiError:
 def price_buy(
     world: World, environment: str, crypto: Currency, money: Currency, amount: Decimal, *, solve: bool, method: str
 ) -> Pricing:
-    """Return the price of a purchase (M5). `amount` is the fiat to pay, or the crypto to receive if `solve` is set."""
+    """Return the price of a purchase (M5). `amount` is the crypto to receive if `solve` is True, otherwise the fiat to
+    pay.
+    """
     product = match(
         world,
         environment,
@@ -87,7 +89,7 @@ def price_withdraw(
 ) -> Pricing:
     """Return the price of a payout (M6).
 
-    `amount` is the stablecoin to debit, or the fiat to pay out if `solve` is set.
+    `amount` is the fiat to pay out if `solve` is True, otherwise the stablecoin to debit.
     """
     product = match(world, environment, "withdraw", crypto, fiat_currency=money.code, payment_method=method)
     rate = ramp_rate(world, environment, "offramp", crypto.code, money.code)
@@ -98,7 +100,9 @@ def price_withdraw(
 def price_swap(
     world: World, environment: str, source: Currency, target: Currency, amount: Decimal, *, solve: bool
 ) -> Pricing:
-    """Return the price of a swap (M8). `amount` is the amount to pay, or the amount to receive if `solve` is set."""
+    """Return the price of a swap (M8). `amount` is the amount to receive if `solve` is True, otherwise the amount to
+    pay.
+    """
     product = match(world, environment, "swap", source, to_asset=target.code)
     rate = swap_rate(world, environment, source, target)
     fee_of = formula(world, environment, product, source)
@@ -170,10 +174,10 @@ def _price(
     fee_of: Callable[[Decimal], Fee],
     convert: Callable[[Decimal, Decimal], Decimal],
 ) -> Pricing:
-    """Return a price.
+    """Return the price of a swap, buy or withdrawal.
 
-    `amount` is on the target side if `solve` is set, otherwise on the source side. Raise `ApiError` if the amount is
-    outside the limits.
+    `amount` is in the target currency if `solve` is True, otherwise in the source currency. Raise `ApiError` if the
+    amount is outside the limits.
     """
 
     def delivers(paid: Decimal) -> Decimal:

@@ -28,7 +28,7 @@ from simulator.providers.ramp.transactions import (
 
 
 def side(currency: Currency, amount: Decimal) -> Side:
-    """Return one side of a transaction."""
+    """Return an amount of a currency as one side of a transaction."""
     return Side(currency.code, currency.network, amount)
 
 
@@ -61,9 +61,10 @@ def open_wallet_quote(
 
 
 def claim(type: WalletQuoteType) -> Callable[[Call[bodies.UseQuote, None, WalletQuote]], None]:
-    """Return a function that finds the quote named in a body.
+    """Return a function that finds the quote named in a request body, and makes it the resource of the call.
 
-    The function raises `ApiError` 404 quote_not_found if there is none.
+    The function raises `ApiError` 404 quote_not_found if the quote does not exist, and other errors if it cannot be
+    used.
     """
     return lambda call: claim_quote(call, QUOTE_TABLES[type])
 

@@ -83,7 +83,7 @@ def render_withdraw_quote(world: World, quote: WalletQuote) -> shapes.WithdrawQu
 
 
 class _Figures(TypedDict):
-    """The fields that come after the asset fields in every type of transaction."""
+    """The response fields that follow the asset fields in every wallet transaction."""
 
     amount: str
     fee: AppFee

@@ -70,9 +70,9 @@ def complete_buy(call: ActionCall[Transaction, TxHashParameters]) -> Transaction
 
 
 def credit_is_unspent(world: World, buy: Transaction) -> str | None:
-    """Return the reason why a paid buy can no longer fail, or None if it can.
+    """Return the reason why a buy can no longer fail, or None if it can fail.
 
-    It can only fail while the credited amount is still available (decision S7).
+    A paid buy can fail only while the credited amount is still available (decision S7).
     """
     if buy.status != "processing":
         return None
@@ -157,7 +157,7 @@ def complete_swap(call: ActionCall[Transaction, TxHashParameters]) -> Transactio
 
 
 def settle_swap(world: World, swap: Transaction, given: str | None = None) -> Transaction:
-    """Execute a swap. `given` is the transaction hash on the target network. If it is None, a hash is generated."""
+    """Complete a swap. `given` is the transaction hash on the target network, or None to generate a hash."""
     tx_hash = given_tx_hash(world, swap.received.chain, given)
     source = swap.paid.chain
     source_tx_hash = None if source == swap.received.network else new_tx_hash(world, source)
@@ -177,7 +177,7 @@ def complete_withdraw(call: ActionCall[Transaction, TxHashParameters]) -> Transa
 
 
 def refund_withdraw(call: ActionCall[Transaction, Nothing]) -> Transaction:
-    """Return the full amount, including the fee, to the balance (decision S5)."""
+    """Refund the full amount, including the fee, to the balance (decision S5)."""
     return _give_back(call.world, call.target)
 
 

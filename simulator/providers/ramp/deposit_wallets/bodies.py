@@ -47,7 +47,7 @@ class WalletBody(Body):
 class WalletChanges(Body):
     """The fields of a wallet to change. Omitted fields do not change.
 
-    `status` cannot be null. Its default value is never used.
+    `status` cannot be null. If it is omitted, its default value is ignored.
     """
 
     label: Name | None = None

@@ -135,9 +135,7 @@ def encode_lnurl(url: str) -> str:
 
 
 def _amount(sats: int) -> str:
-    """Return the shortest form of an amount. It uses the largest multiplier that divides the amount without a
-    remainder.
-    """
+    """Return an amount as in an invoice prefix, with the largest multiplier that divides it without a remainder."""
     pico = sats * 1000 * _PICO_PER_MSAT
     multiplier, size = next((name, size) for name, size in _MULTIPLIERS if pico % size == 0)
     return f"{pico // size}{multiplier}"
@@ -181,7 +179,9 @@ def _check_features(features: int) -> None:
 
 
 def _payee(message: bytes, signature: bytes, named: Sequence[int] | None) -> str:
-    """Return the public key that signed the invoice. If the invoice names a public key, the two must be equal."""
+    """Return the public key that signed the invoice. Raise `ValueError` if the signature is invalid, or if the invoice
+    names a different public key.
+    """
     from coincurve import PublicKey
 
     try:

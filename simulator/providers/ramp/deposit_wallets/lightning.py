@@ -91,7 +91,8 @@ def open_address(
 ) -> LightningAddress:
     """Create a Lightning address.
 
-    By default, the username is generated. Raise `ApiError` 400 if the username is taken.
+    By default, the username is generated. If `announced` is False, no event is emitted. Raise `ApiError` 400 if the
+    username is taken.
     """
     environment = wallet.environment
     taken = world.store[ADDRESSES_BY_USERNAME.of(environment)]
@@ -173,9 +174,9 @@ def expire_invoice(world: World, timer: Timer) -> None:
 
 
 def payment_failed(world: World, environment: str, payment_request: str) -> None:
-    """Expire an invoice after a failed payment, if its time ran out while the payment was in flight.
+    """Expire an invoice after a failed payment if the invoice's expiry time passed while the payment was in flight.
 
-    An invoice with time left stays pending, and its timer stays scheduled (decision S13).
+    Otherwise, the invoice stays pending and its expiry timer stays scheduled (decision S13).
     """
     invoice = receiver_at(world, environment, LIGHTNING, payment_request)
     if isinstance(invoice, Invoice) and invoice.status == "pending" and world.now_ms >= invoice.expires_at_ms:
@@ -243,11 +244,11 @@ def _pay_address(world: World, address: LightningAddress, amount_sats: int) -> L
 
 
 def receive(world: World, entry: LightningEntry, arrival: Arrival) -> bool:
-    """Credit a payment by the account itself to an invoice or Lightning address of this world (decision S9).
+    """Credit a payment that the account makes to its own invoice or Lightning address (decision S9). Return True.
 
-    The entry could be paid when the payment started. The payment is therefore credited even if the wallet was disabled
-    or the Lightning address was deleted in the meantime. A payment in flight delays the expiry of its invoice, so the
-    invoice is still open. Only worlds saved by older versions can contain a closed invoice here.
+    The invoice or address was payable when the payment started. The payment is therefore credited even if the wallet
+    was disabled or the Lightning address was deleted in the meantime. A payment in flight delays the expiry of its
+    invoice, so the invoice is still open. Only worlds saved by older versions can contain a closed invoice here.
     """
     amount_sats = int(arrival.amount.scaleb(_BTC.decimals))
     if not takes_payments(world, entry):
@@ -276,7 +277,9 @@ def _deposit(world: World, entry: LightningEntry, amount_sats: int) -> Deposit:
 
 
 def _credit(world: World, deposit: Deposit, destination: str) -> None:
-    """Credit the amount and create its transaction. `destination` is the invoice or address that was paid."""
+    """Credit a deposit to the balance and create its transaction. `destination` is the invoice or address that was
+    paid.
+    """
     credit_deposit(
         world,
         deposit.environment,

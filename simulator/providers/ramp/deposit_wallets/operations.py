@@ -112,7 +112,7 @@ def _of_wallet(call: Call[None, ListRequest, Wallet]) -> ListRequest:
 
 
 def default_wallet(world: World, environment: str, network: str) -> Wallet | None:
-    """Return the account's oldest active wallet on a canonical network, or None if there is none."""
+    """Return the account's oldest active wallet on a network (canonical name), or None if there is none."""
     return oldest_of(wallets(world, environment), (field_in("network", network), field_in("status", "active")))
 
 
@@ -125,7 +125,7 @@ def deposit_arrives(call: ActionCall[Wallet, bodies.DepositParameters]) -> Depos
 
 
 def receive(world: World, wallet: Wallet, arrival: Arrival) -> bool:
-    """Detect a transfer from the account itself to one of its wallets (decision S9)."""
+    """Create the deposit for a transfer from the account to one of its own wallets (decision S9). Return True."""
     _arrive(world, wallet, arrival.asset, arrival.amount, wallet.memo, arrival.tx_hash)
     return True
 
@@ -199,9 +199,9 @@ def deposit_fails(call: ActionCall[Deposit, bodies.ReasonParameters]) -> Deposit
 
 
 def _confirm(world: World, deposit: Deposit, on: str, when: str, confirmations: int) -> Deposit:
-    """Credit the balance, then emit the event.
+    """Credit a deposit to the balance, and then confirm the deposit.
 
-    A client that receives the event can already see the money in the balance.
+    The event is emitted after the balance has changed, so a client that receives the event sees the new balance.
     """
     wallet = existing(world, Wallet, deposit.wallet_id)
     credit_deposit(

@@ -23,7 +23,7 @@ from simulator.providers.ramp.reference import NETWORK_ASSETS, listing
 
 
 class _WalletTail(TypedDict):
-    """The last fields of wallets on all networks."""
+    """The fields at the end of every wallet response."""
 
     label: str | None
     reference: str | None
@@ -116,7 +116,7 @@ def _render_address(address: LightningAddress) -> shapes.LightningAddressShape:
 
 
 def entry_in_events(world: World, entry: LightningEntry) -> dict[str, str | None]:
-    """Return the extra field in events about a Lightning entry: the reference of its wallet (decision W8)."""
+    """Return the additional field for events about a Lightning entry: the reference of its wallet (decision W8)."""
     return {"reference": wallets(world, entry.environment)[entry.wallet_id].reference}
 
 

@@ -1,7 +1,8 @@
-"""Response models for deposit wallets, Lightning entries and deposits: the table "Deposit wallet" and the tables
-after it.
+"""Response models for deposit wallets, Lightning entries and deposits: the table "Deposit wallet" of the specification
+and the tables after it.
 
-Each variant has its own model. Fields that belong to another variant are absent (decision H19).
+There is one model for each wallet network, entry type and deposit type. Fields of other networks or types are absent
+(decision H19).
 """
 
 from __future__ import annotations

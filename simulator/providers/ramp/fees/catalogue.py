@@ -6,7 +6,8 @@ network in `networks`, an asset in `assets` and a fiat currency in `fiat_currenc
 the corresponding field of the product is null, which matches every value. The id consists of `fee_`, the values that
 are not null, and `suffix`. The fees and limits are in the currency of the amount: the fiat currency for onramp and buy,
 and the asset for all other products (decision M2). The limits and network fees of sends and transfers come from the
-currency listing. The order of the file is the order of lists. Fee matching uses it to break ties (decision M9).
+currency listing. GET /fees lists products in the order of the file. Fee matching uses the same order to break ties
+(decision M9).
 
 Only changed products are saved. All others come from the file. An id is unique across both environments, so an action
 can find its target by id alone.
@@ -46,7 +47,7 @@ def base(environment: str) -> Mapping[str, FeeProduct]:
 
 @cache
 def base_of(environment: str, product: str) -> tuple[FeeProduct, ...]:
-    """Return the original products of one type (such as onramp or send) in the file."""
+    """Return the original products of one type (such as onramp or send), in the order of the file."""
     return tuple(row for row in base(environment).values() if row.product == product)
 
 
@@ -83,7 +84,7 @@ def find_product(world: World, product_id: str) -> FeeProduct | None:
 
 
 def _expand(entry: Mapping[str, Any], environment: str, count: int) -> Iterator[FeeProduct]:
-    """Yield the products that one entry of the file describes."""
+    """Yield the products that one entry of the file describes. `count` is the number of products in earlier entries."""
     axes = [entry.get(name, [None]) for name in ("networks", "assets", "fiat_currencies")]
     for number, (short_network, asset, fiat_currency) in enumerate(combinations(*axes), count + 1):
         network = None if short_network is None else spelling.SHORT[short_network]
@@ -121,7 +122,7 @@ def _network_fee(entry: Mapping[str, Any], code: str) -> NetworkFee | None:
 
 
 def _limits(entry: Mapping[str, Any], code: str, network: str | None) -> Limits:
-    """Return the limits of an entry. The limits of sends are only in the currency listing."""
+    """Return the limits in an entry. If it has none, return the limits in the currency listing."""
     given = entry.get("limits")
     if given is not None:
         return Limits(Decimal(given["min_amount"]), Decimal(given["max_amount"]), code)

@@ -103,7 +103,8 @@ def _in_force(
 ) -> FeeProduct | None:
     """Return the active product that currently determines the price of an operation, or None if there is none.
 
-    `bought` is the asset of a purchase. For purchases, the product for mobile money is used.
+    For a purchase, `bought` is the asset to buy, and the product for mobile money is used. For other operations,
+    `bought` is None.
     """
     try:
         if bought is None:
@@ -186,7 +187,7 @@ def list_currencies(call: Call[None, ListRequest, None]) -> Page[CurrencyRecord]
 def _rows(world: World, environment: str) -> list[CurrencyRow]:
     """Return one item for each asset.
 
-    Lists return the newest item first. The last asset in the data file therefore gets the lowest sequence number.
+    A list starts with the highest sequence number, so the first asset in the data file gets the highest number.
     """
     found, start_ms = [], world.started_at_ms
     for sequence, (code, network) in enumerate(reversed(ASSETS)):

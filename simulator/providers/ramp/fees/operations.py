@@ -146,7 +146,9 @@ def put_changed(world: World, old: FeeProduct, wanted: bodies.SetFeeProduct) -> 
 
 
 def changed_product(old: FeeProduct, wanted: bodies.SetFeeProduct) -> FeeProduct:
-    """Return a product with all given fields changed except its status. Raise `ApiError` invalid_parameter."""
+    """Return a copy of a product with the given fields changed, except for the status. Raise `ApiError`
+    invalid_parameter if the new values conflict.
+    """
     given = wanted.model_fields_set
     named = wanted.model_dump(include=given & {"product", "name", "asset", "fiat_currency", "payment_method"})
     new = replace(old, **named)

@@ -68,9 +68,10 @@ def match(
     """Return the active fee product with the fewest null fields. If several products tie, return the first in table
     order (decision M9).
 
-    `currency` is the currency of the amount (decision M2). `network` is a canonical name, and `payment_method` can have
-    either spelling. Limits are checked in `check_limits`, not here. Raise `ApiError` unsupported_pair if no
-    product matches, and missing_parameter if the product depends on the payment method and none is given.
+    `currency` is the currency of the amount (decision M2). `network` is a canonical name. `payment_method` can be
+    spelled as in ramps (`mobile_money`) or as in fee products (`phone_number`). Limits are checked in `check_limits`,
+    not here. Raise `ApiError` unsupported_pair if no product matches, and missing_parameter if the product depends on
+    the payment method and none is given.
     """
     wanted = _Wanted(currency, network, asset, fiat_currency, payment_method, to_asset)
     if are_untouched(world, environment):
@@ -95,7 +96,7 @@ def _match_untouched(environment: str, product: str, wanted: _Wanted) -> FeeProd
 
 
 def _match(rows: tuple[FeeProduct, ...], product: str, wanted: _Wanted) -> FeeProduct:
-    """Return the matching product from all products of one type, as `match` describes."""
+    """Return the product that `match` describes. `rows` are all products of the type `product`."""
     currency, network, asset, fiat_currency, payment_method, to_asset = wanted
     method = None if payment_method is None else _METHOD_OF[payment_method]
     network = network or currency.network
@@ -166,10 +167,7 @@ def _require_target(source: Currency, to_asset: str) -> None:
 def formula(
     world: World, environment: str, product: FeeProduct, currency: Currency, network: str | None = None
 ) -> Callable[[Decimal], Fee]:
-    """Return a function that calculates a product's fee for an amount, at the current rates.
-
-    It is used to solve for source amounts.
-    """
+    """Return a function that calculates a product's fee for an amount, at the current rates."""
     network_fee = _network_fee(world, environment, product, currency, network or currency.network)
     return lambda amount: fee_of(currency, breakdown(product, amount, currency).service_fee, network_fee)
 
@@ -220,16 +218,20 @@ def _shown(product: FeeProduct, amount: Decimal) -> str:
 
 
 def received(world: World, currency: Currency, exact: Decimal) -> Decimal:
-    """Return an exact amount that a customer receives, rounded down to whole units of the currency (decision H9)."""
+    """Return the amount that a customer receives: `exact`, rounded down to the smallest unit of the currency (decision
+    H9).
+    """
     if assumes(world, "H9", "received_is_rounded_half_up"):
         return currency.round_half_up(exact)
     return currency.round_down(exact)
 
 
 def solve_source(currency: Currency, wanted: Decimal, delivers: Callable[[Decimal], Decimal]) -> Decimal:
-    """Return the smallest source amount, in whole units of its currency, that delivers at least `wanted`.
+    """Return the smallest source amount that delivers at least `wanted`. It is a multiple of the smallest unit of
+    `currency`.
 
-    `delivers` must be monotonic. Raise `ApiError` amount_too_high if even the largest valid amount delivers less.
+    `delivers` returns the amount that a source amount delivers. It must never decrease for larger source amounts. Raise
+    `ApiError` amount_too_high if even the largest valid amount delivers less.
     """
     most = 10 ** (_MOST_DIGITS + currency.decimals)
     unit = currency.unit

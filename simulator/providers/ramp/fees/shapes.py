@@ -148,7 +148,7 @@ class FeeCalculation(TypedDict):
 
 
 def show_processing_fee(fee: records.Fee) -> ProcessingFee:
-    """Return the fee for a ramp or a calculation."""
+    """Return a fee in the format for ramps and fee calculations."""
     return {
         "total": fee.currency.format(fee.total),
         "currency": fee.currency.code,
@@ -158,7 +158,7 @@ def show_processing_fee(fee: records.Fee) -> ProcessingFee:
 
 
 def show_app_fee(fee: records.Fee) -> AppFee:
-    """Return the fee for a wallet quote, estimate or transaction (decision M2)."""
+    """Return a fee in the format for wallet quotes, estimates and transactions (decision M2)."""
     return {
         "total": fee.currency.format(fee.total),
         "currency": fee.currency.code,

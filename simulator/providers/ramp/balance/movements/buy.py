@@ -73,7 +73,7 @@ def quote_buy(call: Call[bodies.BuyQuoteBody, None, None]) -> shapes.BuyQuoteSha
 
 
 def buy_quote(call: Call) -> WalletQuote | None:
-    """Return the quote that a request body names, or None if it does not exist. Called before the body is validated."""
+    """Return the quote that a request body names, or None if it does not exist. The body need not be valid."""
     quote_id = call.raw.get("quote_id")
     if not isinstance(quote_id, str):
         return None

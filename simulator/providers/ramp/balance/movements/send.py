@@ -109,8 +109,8 @@ def price_send_to(
 ) -> tuple[Recipient, SendPricing]:
     """Return the recipient and the price of a send.
 
-    Raise the same errors as `create_send`. The balance, the network status, and whether a Lightning payment can succeed
-    are not checked.
+    Raise the errors of `create_send`, except for errors about the balance, the network status, or a Lightning payment
+    that cannot succeed.
     """
     recipient = resolve_destination(world, environment, asset, destination, amount)
     return recipient, price_send(world, environment, asset, amount, recipient)
@@ -205,8 +205,8 @@ def create_send(
 def _transfer(world: World, transaction: Transaction, asset: Currency, user_id: str) -> Transaction:
     """Transfer the money immediately and return the transfer in its first status (decision S9).
 
-    The transfer completes in the same world transaction, and no timer runs in between. No later request can therefore
-    read the transfer while it is `processing`.
+    The transfer completes in the same world transaction, before any timer runs. No other request can therefore read it
+    while it is `processing`.
     """
     accepted = begin(world, transaction, "send", "internal")
     credit_deposit(

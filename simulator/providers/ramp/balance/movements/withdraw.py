@@ -91,8 +91,8 @@ def make_withdraw_quote(
 ) -> WalletQuote:
     """Create a quote for a payout to a beneficiary.
 
-    `amount` is the amount of the asset to debit, or the fiat amount to pay out if `in_fiat` is set. Raise `ApiError`
-    422 unsupported_asset, beneficiary_mismatch, unsupported_pair, amount_too_low or amount_too_high, or 503
+    `amount` is the fiat amount to pay out if `in_fiat` is True, otherwise the amount of the asset to debit. Raise
+    `ApiError` 422 unsupported_asset, beneficiary_mismatch, unsupported_pair, amount_too_low or amount_too_high, or 503
     network_unavailable if the payout is not possible.
     """
     pricing = estimate_withdraw(world, environment, asset, money, amount, in_fiat=in_fiat, recipient=recipient)
@@ -114,7 +114,7 @@ def estimate_withdraw(
 ) -> Pricing:
     """Return the current price of a withdrawal.
 
-    Raise the same errors as `make_withdraw_quote`. The account limits and the network status are not checked.
+    Raise the errors of `make_withdraw_quote`, except for errors about the account limits or the network status.
     """
     if asset.code not in WITHDRAWABLE:
         names = ", ".join(WITHDRAWABLE)
@@ -159,9 +159,9 @@ def execute_withdraw(
 ) -> Transaction:
     """Execute a withdraw quote: charge the account limits, hold the amount and start the payout.
 
-    The quote must be usable. Raise `ApiError` 404 not_found if the beneficiary was deleted, 422 insufficient_balance
-    if the balance is too low, 422 amount_too_high if a limit is exceeded, and 503 network_unavailable if the network
-    is down.
+    The quote must be active. Raise `ApiError` 404 not_found if the beneficiary was deleted, 422 insufficient_balance if
+    the balance is too low, 422 amount_too_high if a limit is exceeded, and 503 network_unavailable if the network is
+    down.
     """
     environment = quote.environment
     currency = quote.paid.currency
