@@ -1,1 +1,1 @@
-"""Loads scenario files from disk, and holds the library of scenarios of a process."""
+"""Loads scenario files from disk, and contains the library: the scenarios that a process has loaded, by name."""

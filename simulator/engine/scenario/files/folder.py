@@ -39,7 +39,9 @@ class FolderProblem(TypedDict):
 
 @dataclass(frozen=True)
 class Renewal:
-    """A scenario whose file changed. `before` is None if the scenario is new, and `after` is None if it was deleted."""
+    """A scenario whose file changed. `before` is None if the scenario is new. `after` is None if the scenario was
+    deleted.
+    """
 
     name: str
     before: ScenarioFile | None
@@ -48,7 +50,7 @@ class Renewal:
 
 @dataclass(frozen=True)
 class Reading:
-    """The result of reading the directories. Pass the result to `Folder.take` to apply the changes."""
+    """The result of reading the watched directories. To apply the changes, pass the result to `Folder.take`."""
 
     stamps: Mapping[Path, _Stamp]
     files: Mapping[Path, ScenarioFile]
@@ -56,7 +58,7 @@ class Reading:
 
 
 class Folder:
-    """The scenario files in some directories, as of the last reading."""
+    """The scenario files in the watched directories, as of the last time they were read."""
 
     def __init__(self, directories: Iterable[Path], vocabulary: Vocabulary, library: Library) -> None:
         self._directories = tuple(directories)
@@ -68,11 +70,13 @@ class Folder:
 
     @property
     def problems(self) -> list[FolderProblem]:
-        """The problems found by the last reading, in file order."""
+        """The problems that were found when the directories were last read, sorted by file."""
         return [problem for _, problems in sorted(self._last.problems.items()) for problem in problems]
 
     def has_changed(self) -> bool:
-        """Return True if a file was added, deleted or written since the last reading. This method opens no files."""
+        """Return True if a file was added, deleted or written since the directories were last read. This method opens
+        no files.
+        """
         # If the state differs from that of the previous call, a file may be half written. In that case, the next call
         # reports the change.
         seen, self._seen = self._seen, self._present()
@@ -81,7 +85,9 @@ class Folder:
         return seen == self._seen and (stamps, troubles) != (self._last.stamps, known)
 
     def read(self) -> Reading:
-        """Read changed files, and read invalid files again, because the files that they refer to may exist now."""
+        """Read changed files. Also read invalid files again, because the scenarios that these files refer to may exist
+        now.
+        """
         stamps, troubles = self._present()
         files = {path: file for path, file in self._last.files.items() if path in stamps}
         problems: dict[Path, Sequence[FolderProblem]] = dict(troubles)
@@ -99,7 +105,7 @@ class Folder:
         return Reading(stamps, files, problems)
 
     def take(self, reading: Reading) -> list[Renewal]:
-        """Apply a reading to the library.
+        """Apply the result of `read` to the library. Return the changed scenarios.
 
         If a file has replaced a shipped scenario, deleting the file restores the shipped scenario.
         """
@@ -120,7 +126,7 @@ class Folder:
         return renewals
 
     def _present(self) -> tuple[dict[Path, _Stamp], dict[Path, Sequence[FolderProblem]]]:
-        """Return the scenario files, and the directories that cannot be read.
+        """Return the size and times of each scenario file, and the problems of each directory that cannot be read.
 
         Files in an unreadable directory count as unchanged.
         """
@@ -144,8 +150,8 @@ class Folder:
     def _read(self, path: Path, known: Sequence[str], files: Mapping[Path, ScenarioFile]) -> ScenarioFile:
         """Read a file.
 
-        Raise `OSError` if it cannot be read. Raise `ScenarioError` if it is invalid, or if another file defines a
-        scenario with the same name.
+        Raise `OSError` if the file cannot be read. Raise `ScenarioError` if the file is invalid, or if another file
+        defines a scenario with the same name.
         """
         file = loader.Loader(self._vocabulary).load_file(path, known)
         other = next((at for at, one in files.items() if one.name == file.name and at != path), None)

@@ -1,4 +1,4 @@
-"""Parsed scenario files, and the library that holds the scenarios of a process by name."""
+"""Parsed scenario files, and the library: a mapping of all scenarios that a process has loaded, by name."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class ScenarioFile:
 
     @cached_property
     def scenario(self) -> schema.Scenario:
-        """The document as pydantic models. Raises `ValidationError` if it is invalid."""
+        """The document as pydantic models. Raises `ValidationError` if the document is invalid."""
         return schema.Scenario.model_validate(self.document)
 
     def place(self, path: str) -> str:
@@ -73,7 +73,9 @@ class ScenarioFile:
 
 
 class Library(MutableMapping[str, ScenarioFile]):
-    """The scenarios by name. A shipped scenario is read when it is first used."""
+    """The scenarios of a process by name. A shipped scenario (one that comes with the simulator) is read when it is
+    first used.
+    """
 
     def __init__(
         self,
@@ -91,7 +93,7 @@ class Library(MutableMapping[str, ScenarioFile]):
         return found
 
     def unread(self, name: str) -> ScenarioFile | Callable[[], ScenarioFile]:
-        """Return a library entry without reading its file. Pass it to `put_back` later.
+        """Return a library entry without reading its file. To restore the entry later, pass it to `put_back`.
 
         Raise `KeyError` if there is no such scenario.
         """
@@ -123,7 +125,9 @@ _NAME = compile_late(r"""^(?:name|\{?\s*"name")\s*:\s*["']?([\w.-]+)""", re.MULT
 
 
 def names_in(paths: Iterable[Path]) -> list[str]:
-    """Return the names of the scenarios in the files, which may be invalid. Files can then refer to each other."""
+    """Return the names of the scenarios in some files. The files may be invalid, because only the names are searched
+    for. With these names, files can be checked that refer to each other.
+    """
     names = []
     for path in paths:
         try:
@@ -136,10 +140,10 @@ def names_in(paths: Iterable[Path]) -> list[str]:
 
 
 def files_in(directory: Path) -> list[Path]:
-    """Return the scenario files in a directory, sorted."""
+    """Return the paths of the scenario files in a directory, sorted by name."""
     return sorted(path for path in directory.iterdir() if path.suffix in SUFFIXES and path.is_file())
 
 
 def source_of(path: Path) -> str:
-    """Return the name of a shipped file as used in responses and messages."""
+    """Return the path of a shipped scenario file as shown in responses and messages: `DIRECTORY/FILE`."""
     return f"{path.parent.name}/{path.name}"

@@ -1,7 +1,7 @@
 """Reads scenario files and reports all problems in a file at once.
 
-Each problem has a path, line and column, and suggests the nearest valid name. The models in `schema` validate the
-structure of a file, and `checker` checks everything else.
+Each problem has a path, line and column. For an unknown name, the message suggests the nearest valid name. The models
+in `schema` validate the structure of a file. The module `checker` checks the rest.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _line_of(error: FileProblem) -> str:
 
 
 class Loader:
-    """Reads scenario files and checks them with a service's vocabulary."""
+    """Reads scenario files and checks them against a service's vocabulary, such as its actions and events."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
@@ -52,7 +52,7 @@ class Loader:
     def load(
         self, text: str | bytes, source: str = "uploaded", known: Iterable[str] = (), bounds: Bounds = UPLOAD
     ) -> ScenarioFile:
-        """Read a scenario from text. `known` contains the names of other scenarios.
+        """Read a scenario from a string. `known` contains the names of other scenarios that this scenario may refer to.
 
         Raise `ScenarioError` with all problems if the scenario is invalid.
         """
@@ -62,10 +62,11 @@ class Loader:
         return replace(_finish(document, loaded, source), text=whole)
 
     def load_inside(self, text: bytes, path: Path, value: object, known: Iterable[str] = ()) -> ScenarioFile:
-        """Read the scenario in `value`, which is at `path` in a larger document with the given text.
+        """Read a scenario that is part of a larger document. `value` is the scenario, `path` is its path in the
+        document, and `text` is the whole document.
 
-        The returned scenario has no line numbers. If it is invalid, raise `ScenarioError` with all problems, at their
-        positions in the larger document.
+        The returned scenario has no line numbers. If the scenario is invalid, raise `ScenarioError` with all problems
+        and their positions in the larger document.
         """
         # The larger document is parsed with positions only if there is a problem, because that is slow.
         try:
@@ -82,13 +83,13 @@ class Loader:
             raise ScenarioError(listed, error.source) from None
 
     def load_file(self, path: FilePath, known: Iterable[str] = ()) -> ScenarioFile:
-        """Read a file. Raise `OSError` if it cannot be read, or `ScenarioError` if it is invalid."""
+        """Read a scenario file. Raise `OSError` if the file cannot be read, or `ScenarioError` if it is invalid."""
         return self.load(path.read_bytes(), str(path), known, FILE)
 
     def load_shipped(self, path: FilePath, known: Iterable[str]) -> ScenarioFile:
-        """Read a shipped file.
+        """Read a shipped scenario file.
 
-        Raise `ScenarioError` if it is invalid, or if the file name differs from the scenario's name.
+        Raise `ScenarioError` if the file is invalid, or if its name differs from the scenario's name.
         """
         file = self.load(path.read_bytes(), source_of(path), known, FILE)
         if file.name != path.stem:
@@ -134,7 +135,7 @@ class Loader:
         return document, self._validated(document)
 
     def _validated(self, document: Document) -> Scenario | None:
-        """Return the validated scenario. If the models find problems, report them and return None."""
+        """Return the validated scenario. If validation finds problems, add them to the document and return None."""
         try:
             return schema.validated(document.value, self._vocabulary)
         except ValidationError as error:
@@ -175,7 +176,9 @@ def _finish(document: Document, scenario: Scenario | None, source: str) -> Scena
 
 
 def _report(document: Document, detail: ErrorDetails, whole: type[Scenario]) -> None:
-    """Report one pydantic error at its position, in plain words."""
+    """Report one pydantic error at its position in the file. The message is reworded for readers who do not know
+    pydantic.
+    """
     path: Path = tuple(part for part in detail["loc"] if not (isinstance(part, str) and part.startswith("«")))
     kind = detail["type"]
     inside = _belongs_inside(path)
@@ -194,7 +197,7 @@ def _report(document: Document, detail: ErrorDetails, whole: type[Scenario]) -> 
 
 
 def _belongs_inside(path: Path) -> str:
-    """Return the part of a fault that should contain a misplaced field, or "" if there is none."""
+    """Return the name of the fault section that should contain a misplaced field, or "" if there is no such section."""
     if len(path) != 3 or path[0] != "faults":
         return ""
     parts = ("match", "respond", "webhook", "deliver")
@@ -224,7 +227,7 @@ _MODEL_AT: Mapping[str, type[BaseModel]] = {
 
 
 def _fields_at(loc: tuple[int | str, ...], whole: type[Scenario]) -> list[str]:
-    """Return the known fields of the mapping that contains an unknown field."""
+    """Return the valid field names for a mapping in which an unknown field was found."""
     if loc[:-1] == ("world",):
         return names_of(type(whole.model_fields["world"].default))
     for part in reversed(loc[:-1]):

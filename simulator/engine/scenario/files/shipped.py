@@ -1,7 +1,8 @@
-"""The shipped scenarios. Each is read when it is first used.
+"""The shipped scenarios, which come with the simulator. Each scenario is read when it is first used.
 
 Parsing and checking a YAML file takes milliseconds, so the package also contains compiled scenarios. Each line of
-`contracts/scenarios.json` contains one scenario and the hash of its file. If a file was edited, it is parsed again.
+`contracts/scenarios.json` contains one scenario and the hash of its file. If the file was edited since, the file is
+parsed instead.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ COMPILED = "scenarios.json"
 def shipped_directory() -> Path:
     """Return the directory of the shipped scenarios.
 
-    In a checkout, the directory is next to the package. In an installation, it is inside the package.
+    In a source checkout, the directory is next to the package. In an installed package, the directory is inside the
+    package.
     """
     return _data("scenarios")
 
@@ -47,7 +49,7 @@ def shipped_library(vocabulary: Vocabulary, directory: Path | None = None, compi
 
 
 def line_of(path: Path, file: ScenarioFile) -> bytes:
-    """Return the line of `scenarios.json` for a file."""
+    """Return the compiled form of a scenario file: its line in `scenarios.json`."""
     row = {
         "of": sha256(path.read_bytes()).hexdigest(),
         "document": file.document,
@@ -58,7 +60,7 @@ def line_of(path: Path, file: ScenarioFile) -> bytes:
 
 
 def _read_compiled(path: Path, compiled: Path) -> ScenarioFile | None:
-    """Return the compiled form of a file, or None if the current content was not compiled."""
+    """Return a shipped scenario from its compiled form, or None if the file was changed after it was compiled."""
     try:
         lines = compiled.read_bytes()
     except OSError:

@@ -1,4 +1,4 @@
-"""Checks action steps: the action name, the fields and the parameters."""
+"""Checks the action steps in a scenario: action names, fields and parameters."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class ActionChecker:
         self._events = tuple(vocabulary.events)
 
     def check(self, path: Path, step: dict[str, object], fields: tuple[str, ...], kinds: tuple[str, ...] = ()) -> None:
-        """Check a step. `fields` are the step's own fields, and all other keys are parameters.
+        """Check an action step. `fields` are the keys of the step that are not parameters.
 
-        `kinds` are the kinds of resource that the step may act on.
+        `kinds` are the kinds of resource on which the step can act.
         """
         name = step.get("action")
         if name is None:
@@ -60,7 +60,9 @@ class ActionChecker:
         fields: Iterable[str],
         kinds: tuple[str, ...] = (),
     ) -> None:
-        """Check parameters against every definition of the action. Report the shortest list of problems."""
+        """Check parameters against every definition of an action. Report only the problems for the definition with the
+        fewest problems.
+        """
         rows = [row for row in self._actions.rows[action] if not kinds or not row.kinds or set(row.kinds) & set(kinds)]
         if not rows:
             possible = ", ".join(self._actions.kinds(action))
@@ -82,7 +84,7 @@ class ActionChecker:
                 self._document.report((*path, *place), message)
 
     def check_target(self, path: Path, step: dict[str, object]) -> None:
-        """Report a step that names no `target` although its action needs one."""
+        """Report a step without `target` if its action needs a target."""
         action = step.get("action")
         rows = self._actions.rows.get(action) if isinstance(action, str) else None
         if rows and "target" not in step and all(row.kinds for row in rows):
@@ -90,7 +92,7 @@ class ActionChecker:
 
 
 def check_error_code(document: Document, vocabulary: Vocabulary, path: Path, code: object) -> None:
-    """Report an error code if the service does not define it."""
+    """Report an error code that the service does not define."""
     if isinstance(code, str) and code not in vocabulary.errors:
         document.report(path, f"unknown error code `{code}`{document.hint(code, vocabulary.errors)}")
 
@@ -100,7 +102,9 @@ def names_of(model: type[BaseModel]) -> list[str]:
 
 
 def placeholders(value: object, path: Path = ()) -> Iterable[tuple[Path, str]]:
-    """Yield the name in each `${…}` anywhere in a value, with the path of the string that contains it."""
+    """Search a value for placeholders `${…}`. Yield the name in each placeholder, and the path of the string that
+    contains it.
+    """
     if isinstance(value, str):
         for used in PLACEHOLDER.findall(value):
             yield path, used
@@ -120,7 +124,7 @@ def describe_wrong(one: Wrong, name: object) -> str:
 
 
 def _problems(row: Action, given: dict[str, object], events: Collection[str]) -> list[tuple[Path, str, str]]:
-    """Return the problems found when checking parameters against one definition of an action: path, kind, message."""
+    """Check parameters against one definition of an action. Return the path, kind and message of each problem."""
     known = names_of(row.parameters())
     problems: list[tuple[Path, str, str]] = [((name,), "unknown", "") for name in given if name not in known]
     try:

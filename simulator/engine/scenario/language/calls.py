@@ -1,4 +1,4 @@
-"""Finds operations by the methods and paths in a scenario. Paths are relative to the base path."""
+"""Finds the API operations that belong to the methods and paths in a scenario. Paths are relative to the base path."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from simulator.engine.vocabulary.vocabulary import Vocabulary
 
 
 def operation_at(vocabulary: Vocabulary, method: str, path: str) -> Operation | None:
-    """Return the operation that handles a request."""
+    """Return the operation that handles requests with a method and path, or None if there is none."""
     return next((row for row in _operations_at(vocabulary, path) if row.method == method), None)
 
 
@@ -25,7 +25,7 @@ def paths(vocabulary: Vocabulary) -> list[str]:
 
 
 def below_base(vocabulary: Vocabulary, path: str) -> str | None:
-    """Return a path without its base path, or None if it does not start with a base path."""
+    """Remove the base path of an environment from a path. Return None if the path does not start with a base path."""
     environment, below = split_base(vocabulary.provider.environments, path)
     return below or "/" if environment else None
 

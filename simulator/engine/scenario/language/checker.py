@@ -1,8 +1,8 @@
-"""Checks that need the vocabulary of the service.
+"""Checks of a scenario that need the vocabulary of the service: its events, actions and operations.
 
-They cover parameters and the names of events, actions, scenarios and named groups in patterns. The models of the
-language do not know the vocabulary. The document is checked as written, so one mistake does not hide others. Values
-with the wrong structure are skipped, because the models report them.
+The checks cover parameters, and the names of events, actions, scenarios and named groups. The pydantic models check the
+structure, but do not know the vocabulary. The document is checked before it is converted to models, so one mistake does
+not hide others. Values with the wrong structure are skipped, because the models report them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _TIMELINE_FIELDS = ("at", "action", "target", "environment")
 
 
 def _items(value: Mapping[str, object], name: str) -> Iterable[tuple[Path, dict[str, object]]]:
-    """Yield the mappings in a list field, with their paths."""
+    """Yield each mapping in the list field `name`, with its path."""
     items = value.get(name)
     if isinstance(items, list):
         for index, item in enumerate(items):
@@ -38,7 +38,7 @@ def _items(value: Mapping[str, object], name: str) -> Iterable[tuple[Path, dict[
 
 
 class ScenarioChecker:
-    """Checks one document. `scenarios` are the names of the scenarios that the document may hand over to."""
+    """Checks one scenario document. `scenarios` are the names of scenarios to which steps can hand objects over."""
 
     def __init__(self, document: Document, vocabulary: Vocabulary, scenarios: tuple[str, ...]) -> None:
         self._document = document
@@ -117,7 +117,7 @@ class ScenarioChecker:
             self._document.warn(path, f"no operation matches the path `{shortened(glob)}`{hint}")
 
     def _kinds_of_rule(self, events: list[object], where: object) -> tuple[str, ...]:
-        """Return the kinds of resource that a rule's object can be, or () if it can be any kind."""
+        """Return the possible kinds of a rule's object, or () if the object can be of any kind."""
         kinds: list[str] = []
         for event in events:
             of_event = self._kinds_of_event(event)
@@ -157,7 +157,7 @@ class ScenarioChecker:
             self._document.report(path, f"unknown scenario `{name}`{hint}")
 
     def _groups(self, path: Path, step: dict[str, object], groups: Collection[str]) -> None:
-        """Check that every `${name}` in a step is a named group in its rule."""
+        """Check that every placeholder `${name}` in a step is a named group in a pattern of the step's rule."""
         for place, used in placeholders(step, path):
             if used not in groups:
                 hint = self._document.hint(used, groups)
@@ -184,7 +184,7 @@ class ScenarioChecker:
                     self._document.report((*path, "environment"), message)
 
     def _fault(self, path: Path, fault: dict[str, object]) -> None:
-        """Check that a fault has an effect, and that the calls or deliveries that it matches can exist."""
+        """Check that a fault has an effect, and that at least one possible call or delivery matches the fault."""
         matches_calls, matches_webhooks = "match" in fault, "webhook" in fault
         if matches_calls == matches_webhooks:
             message = "a fault needs either `match` (calls) or `webhook` (deliveries)"

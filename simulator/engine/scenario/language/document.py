@@ -1,7 +1,8 @@
-"""A parsed scenario file: its plain value, the position of every value and key, and the findings about it.
+"""A parsed scenario file: its value as plain dictionaries and lists, the position of every value and key, and the
+problems and warnings found in it.
 
-The reader consumes the events of a YAML parser, which include positions. While reading, it limits the size, the depth
-and the number of values. Scalars follow the YAML 1.2 core schema, in which `on`, `12:30` and dates are strings.
+The reader processes the events of a YAML parser, which include positions. It limits the size, the depth and the number
+of values. Scalars follow the YAML 1.2 core schema, in which `on`, `12:30` and dates are strings.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ FILE = Bounds(16 * 1024 * 1024, 1_000_000)
 
 @dataclass(frozen=True)
 class Problem:
-    """One finding in a file."""
+    """One problem or warning, with its position in the file."""
 
     path: str
     """The dotted path of the value."""
@@ -79,7 +80,7 @@ class Problem:
 
 @dataclass
 class Document:
-    """A parsed file and its findings. Dictionaries of findings serve as ordered sets."""
+    """A parsed file with its problems and warnings. The dictionaries of problems and warnings serve as ordered sets."""
 
     value: Any = None
     """The plain value, or None if the file cannot be read."""
@@ -93,7 +94,9 @@ class Document:
     """The remaining number of searches for the nearest name."""
 
     def place(self, path: Path, *, key: bool = False) -> tuple[int, int]:
-        """Return the line and column of a path, or of its nearest ancestor in the file."""
+        """Return the line and column of the value at a path. If there is no such value, return the position of its
+        nearest existing parent.
+        """
         if key and path in self.keys:
             return self.keys[path]
         while path and path not in self.places:
@@ -123,36 +126,38 @@ class Document:
         self.add(Problem(dotted(path), *self.place(path, key=key), message))
 
     def warn(self, path: Path, message: str, *, key: bool = False) -> None:
-        """Report a finding that is possible but probably not intended."""
+        """Report something that is allowed but probably not intended."""
         if len(self.warnings) < MAX_REPORTED:
             self.warnings[Problem(dotted(path), *self.place(path, key=key), message)] = None
 
     def report_missing(self, within: Path, lacks: tuple[str, ...], message: str, path: Path | None = None) -> None:
-        """Report that a mapping contains none of these names.
+        """Report that a mapping contains none of the keys in `lacks`.
 
-        If `path` is given, the problem is reported under this path, otherwise under the mapping's own path.
+        If `path` is given, the problem is reported with this path. The default is the path of the mapping.
         """
         self.add(Problem(dotted(within if path is None else path), *self.place(within), message, within, lacks))
 
     def report_unknown(self, path: Path, message: str, meant: str) -> None:
-        """Report an unknown key. `meant` is the known name that the key resembles, or ""."""
+        """Report an unknown key. `meant` is a valid key that resembles the unknown key, or ""."""
         self.add(Problem(dotted(path), *self.place(path, key=True), message, path[:-1], (), meant))
 
     def report_unknown_name(self, path: Path, names: Iterable[str], what: str, of: str = "") -> None:
-        """Report an unknown key, and suggest the nearest of the known names."""
+        """Report an unknown key, and suggest the most similar name in `names`."""
         name = str(path[-1])
         meant = self.nearest(name, names)
         self.report_unknown(path, f"unknown {what} `{shortened(name)}`{of}{did_you_mean(meant)}", meant)
 
     def nearest(self, name: str, names: Iterable[str]) -> str:
-        """Return the name that was probably meant, or "". Only the first `MAX_HINTS` calls perform a search."""
+        """Return the name in `names` that is most similar to an unknown name, or "". Only the first `MAX_HINTS` calls
+        search for a name.
+        """
         if not name or len(name) > _LONGEST_SHOWN or self.hints <= 0:
             return ""
         self.hints -= 1
         return nearest(name, names)
 
     def hint(self, name: str, names: Iterable[str]) -> str:
-        """Return a message suffix that suggests the nearest name, or ""."""
+        """Return the end of a message, which suggests the most similar name. Return "" if there is no similar name."""
         return did_you_mean(self.nearest(name, names))
 
     def in_order(self) -> list[Problem]:
@@ -186,7 +191,9 @@ def shortened(name: str) -> str:
 
 
 def read(text: str, bounds: Bounds = FILE) -> Document:
-    """Parse YAML or JSON. A document that is invalid or exceeds the bounds has one problem and no value."""
+    """Parse YAML or JSON. If the text is not valid or exceeds the bounds, the returned document has one problem and no
+    value.
+    """
     document = Document()
     if len(text) > bounds.size or len(text.encode("utf-8", "surrogatepass")) > bounds.size:
         document.add(Problem("", 1, 1, f"the file is larger than {_size(bounds.size)}"))
@@ -246,7 +253,7 @@ def _unprintable(text: str) -> tuple[int, int]:
 def _unquoted(text: str, error: yaml.MarkedYAMLError) -> str:
     """Return a hint if a line has an unquoted `${…}` inside braces or brackets.
 
-    The closing brace of the placeholder ends the enclosing mapping.
+    YAML takes the closing brace of the placeholder for the end of the enclosing mapping.
     """
     lines = text.splitlines()
     for mark in (error.problem_mark, error.context_mark):
@@ -259,7 +266,7 @@ _PLAIN_REFERENCE = re.compile(r"""[\[{,:]\s*([^"'\s,{}\[\]]*\$\{[^"'\s,{}\[\]]*\
 
 
 class _Refused(Exception):
-    """The document is refused at this position, for this reason."""
+    """Raised at the position where a document is refused. The message is the reason."""
 
     def __init__(self, place: tuple[int, int], why: str) -> None:
         super().__init__(why)
@@ -268,7 +275,9 @@ class _Refused(Exception):
 
 
 class _Node:
-    """A value as written: its position, and its string or its children. In a mapping, keys and values alternate."""
+    """A YAML value with its position: either a string or a list of children. The children of a mapping are its keys and
+    values in turn.
+    """
 
     # Nodes do not refer to the parser's events. So many small live objects would lengthen garbage collection, and a
     # collection pauses every world in the process.
@@ -288,7 +297,7 @@ class _Node:
 
 
 class _Reader:
-    """Turns parser events into nodes and nodes into plain values.
+    """Converts parser events to nodes, and nodes to plain Python values.
 
     The reader limits the depth and the number of values.
     """
@@ -305,7 +314,9 @@ class _Reader:
         self._document.value = None if root is None else self._build(root, ())
 
     def _compose(self, events: Iterator[Any]) -> _Node | None:
-        """Return the root node of a stream. Each alias is replaced with its node."""
+        """Build the nodes of a document from parser events, and return the root node. Each YAML alias is replaced with
+        the node to which it refers.
+        """
         root: _Node | None = None
         within: list[_Node] = []
         documents = 0

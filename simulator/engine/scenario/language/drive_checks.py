@@ -1,4 +1,4 @@
-"""Checks the `drive` and `expect` of a scenario: paths, bodies, references to earlier steps, and field names."""
+"""Checks the `drive` and `expect` sections of a scenario: paths, bodies, references to earlier steps, field names."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class DriveChecker:
         self._placeholders(path, expectation)
 
     def _placeholders(self, path: Path, value: object) -> None:
-        """Check that every `${name.…}` starts with the name of an earlier step."""
+        """Check that every placeholder `${name.…}` starts with the name of an earlier step."""
         for place, used in placeholders(value, path):
             name = used.partition(".")[0]
             if name not in self._variables:
@@ -97,7 +97,7 @@ class DriveChecker:
                 self._document.report(place, f"`${{{used}}}`: no earlier step under `drive` has this name{hint}")
 
     def _path_of_call(self, path: Path, call: dict[str, object], method: str) -> None:
-        """Check that the path of a call matches an operation, unless the call expects 404 or 405."""
+        """Check that the path of a call matches an operation. Skip the check if the call expects status 404 or 405."""
         given = call[method]
         if not isinstance(given, str) or given.startswith(CONTROL_BASE) or call.get("status") in (404, 405):
             return
@@ -112,7 +112,7 @@ class DriveChecker:
             self._document.warn((*path, method), f"{method.upper()} is not possible here (possible: {possible})")
 
     def _operation(self, path: Path, call: Mapping[str, object], method: str) -> Operation | None:
-        """Return the operation of a call that is expected to succeed, and warn of problems in its body.
+        """Return the operation of a call that is expected to succeed, and warn of problems in the request body.
 
         Return None if the call is expected to fail.
         """
@@ -128,7 +128,7 @@ class DriveChecker:
         return row
 
     def _fields_of_expectation(self, path: Path, expectation: dict[str, object]) -> None:
-        """Check that the expected fields and values can exist."""
+        """Check that the fields and values in an expectation can exist."""
         where, vocabulary = expectation.get("where"), self._vocabulary
         if "event" in expectation:
             self._wheres.check_event(path, where, expectation["event"])
@@ -150,9 +150,9 @@ class DriveChecker:
 
 
 def _problems_of_body(model: type[BaseModel], body: Mapping[str, object]) -> list[tuple[Path, str, bool]]:
-    """Return the problems found when validating a body with one model.
+    """Validate a request body with one model, and return the problems.
 
-    Each problem consists of the path in the body, the message, and whether the key is at fault.
+    Each problem consists of the path in the body, the message, and True if the key (not the value) is wrong.
     """
     known = names_of(model)
     found: list[tuple[Path, str, bool]] = []
@@ -177,7 +177,7 @@ def _problems_of_body(model: type[BaseModel], body: Mapping[str, object]) -> lis
 def _is_filled_in(one: Wrong, body: Mapping[str, object]) -> bool:
     """Return True if the value or one of its parents contains a `${…}`.
 
-    The final value is then known only during a run.
+    The final value of such a field is known only during a run.
     """
     value: object = body
     for part in one.path:
@@ -192,7 +192,9 @@ def _is_filled_in(one: Wrong, body: Mapping[str, object]) -> bool:
 
 
 def _adds_unknown_names(root: object) -> bool:
-    """Return True if a fault in the file adds fields or values to bodies that the contract does not define."""
+    """Return True if a fault in the scenario adds fields or values to bodies although the contract does not define
+    them.
+    """
     faults = root.get("faults") if isinstance(root, dict) else None
     for fault in faults if isinstance(faults, list) else ():
         parts = [fault, fault.get("deliver")] if isinstance(fault, dict) else []

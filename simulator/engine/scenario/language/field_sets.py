@@ -1,7 +1,8 @@
-"""The fields that an object, a request, a response or a delivery can have. They are used to check a `where`.
+"""The fields that an object, a request, a response or a delivery can have. A scenario's `where` conditions are checked
+against these fields.
 
-The fields are derived from the response shapes and body models of the service. A path is dotted, and list items are
-addressed by number.
+The fields are derived from the response shapes and request body models of the service. In a path, names and list
+indexes are separated by dots.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class FieldSet:
 
     @property
     def is_open(self) -> bool:
-        """Whether undeclared fields are allowed."""
+        """True if undeclared fields are allowed."""
         return any(
             not variant or (variant.get("type") == "object" and "properties" not in variant)
             for variant in self.variants
@@ -83,7 +84,7 @@ class FieldSet:
     def of_types(self, wanted: frozenset[str]) -> FieldSet:
         """Return the variants whose `type` field can have one of these values.
 
-        Without such a variant, return all variants.
+        If there is no such variant, return all variants.
         """
         kept = []
         for variant in self.variants:
@@ -130,14 +131,15 @@ def _union(sets: Iterable[FieldSet]) -> FieldSet:
 
 @_cached
 def of_kind(vocabulary: Vocabulary, name: str) -> FieldSet:
-    """Return the fields of a kind of object. The result is empty if the API never returns that kind."""
+    """Return the fields of a kind of object. The result is empty if the API never returns objects of that kind."""
     shape = vocabulary.kinds[name].shape()
     return FieldSet() if shape is None else of_shape(vocabulary, shape)
 
 
 @_cached
 def of_event(vocabulary: Vocabulary, event: str) -> Mapping[str, tuple[FieldSet, frozenset[str]]]:
-    """Return the fields and the possible statuses of an event's object, by kind.
+    """Return a dictionary with the possible kinds of an event's object, and the fields and possible statuses of each
+    kind.
 
     The set of statuses is empty if the event does not restrict them.
     """
@@ -159,7 +161,7 @@ def kinds_created_silently(vocabulary: Vocabulary) -> tuple[str, ...]:
 
 @_cached
 def of_any(vocabulary: Vocabulary) -> FieldSet:
-    """Return the fields of all kinds, including resources that are returned only by a GET request."""
+    """Return the fields of all kinds of objects, including objects that only GET requests return."""
     shown = (
         of_answer(vocabulary, row) for row in vocabulary.operations if row.method == "GET" and row.path.endswith("{id}")
     )
@@ -168,7 +170,9 @@ def of_any(vocabulary: Vocabulary) -> FieldSet:
 
 @_cached
 def of_root(vocabulary: Vocabulary, root: str) -> FieldSet:
-    """Return the fields below a path that starts outside the object: at `request`, `body` or a related resource."""
+    """Return the fields of `root`, which is the first part of a path: `request`, `body` or the name of a related
+    resource.
+    """
     if root in CARRIED:
         return of_creating_requests(vocabulary)
     return _union(of_kind(vocabulary, kind.name) for kind in vocabulary.roots[root])
@@ -182,7 +186,7 @@ def of_delivery(vocabulary: Vocabulary) -> FieldSet:
 
 @_cached
 def of_body(vocabulary: Vocabulary, operation: str) -> FieldSet:
-    """Return the fields of an operation's body. The operation is given by name."""
+    """Return the fields of an operation's request body. `operation` is the name of the operation."""
     row = next(row for row in vocabulary.operations if row.name == operation)
     return _union(of_shape(vocabulary, model) for model in models_of(row))
 
@@ -201,7 +205,9 @@ def of_creating_requests(vocabulary: Vocabulary) -> FieldSet:
 
 
 def of_requests(vocabulary: Vocabulary, method: str | None, globs: frozenset[str] | None) -> FieldSet:
-    """Return the fields of request bodies for a method and path globs. None means any method or any path."""
+    """Return the fields of the request bodies of operations that match a method and one of several path globs. None
+    means any method or any path.
+    """
     rows = (
         row
         for row in vocabulary.operations

@@ -1,4 +1,5 @@
-"""The regular expressions of `matches`, compiled by RE2. A search takes linear time for any pattern.
+"""The regular expressions in `matches` conditions of scenarios, compiled with RE2. A search takes linear time for any
+pattern.
 
 For the syntax, see https://github.com/google/re2/wiki/Syntax. Named groups are written `(?P<name>…)`. RE2 does not
 support lookaround and backreferences, because they need backtracking.

@@ -1,7 +1,8 @@
 """The scenario language as pydantic models.
 
-The value types are in `parts`, and the models of drives and expectations in `run.drive`. `checker` performs the checks
-that need the vocabulary or other files: parameters, and the names of actions, events and scenarios.
+The module `parts` contains the value types. The module `run.drive` contains the models for `drive` and `expect`. The
+module `checker` performs the checks that need the vocabulary or other files: parameters, and the names of actions,
+events and scenarios.
 """
 
 # ruff: noqa: RUF012 — pydantic copies the defaults of its models.
@@ -191,7 +192,9 @@ def validated(document: object, vocabulary: Vocabulary) -> Scenario:
 
 @lru_cache(maxsize=8)
 def model(vocabulary: Vocabulary) -> type[Scenario]:
-    """Return the model of a service's scenarios. Its field `world` has a field for each action that sets up state."""
+    """Return the pydantic model for scenarios of a service. Its `world` section has one field for each action that can
+    set up a world.
+    """
     fields: dict[str, Any] = {one.member: _world_field(one, action) for one, action in vocabulary.actions.initial}
     says = "The state to set up when the scenario is activated. Each entry has the parameters of one action."
     state = create_model("WorldState", __base__=Part, __doc__=says, **fields)

@@ -1,4 +1,4 @@
-"""Warns of rules that can never fire, and of steps whose action is illegal in every possible state."""
+"""Warns of rules that can never fire, and of steps whose action is illegal in every state that the object can have."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ def _covers(earlier: Mapping[str, object], later: Mapping[str, object]) -> bool:
 
 
 def _implies(narrow: object, wide: object) -> bool:
-    """Return True if a value that passes `narrow` always passes `wide`. Only equality tests are compared."""
+    """Return True if every value that passes the test `narrow` also passes the test `wide`. Tests other than equality
+    imply only an identical test.
+    """
     if isinstance(narrow, Mapping) or isinstance(wide, Mapping):
         return narrow == wide
     few = narrow if isinstance(narrow, list) else [narrow]
@@ -94,7 +96,7 @@ def warn_of_unreachable_steps(
 
 @lru_cache(maxsize=1024)
 def _after(vocabulary: Vocabulary, kind: str, event: str) -> frozenset[str]:
-    """Return every state that an object of this kind can have after an event."""
+    """Return every state that an object of a kind can have at any time after an event."""
     found, first = vocabulary.kinds[kind], list[str]()
     if event == CREATED and kind in field_sets.kinds_created_silently(vocabulary):
         first = [move.target for move in found.machine.initial if not move.events]
@@ -104,7 +106,7 @@ def _after(vocabulary: Vocabulary, kind: str, event: str) -> frozenset[str]:
 
 
 def _reachable(machine: Machine, states: Iterable[str]) -> frozenset[str]:
-    """Return these states and all states that can follow them."""
+    """Return `states`, and all states that can be reached from these states."""
     found: set[str] = set()
     waiting = list(states)
     while waiting:
@@ -116,6 +118,6 @@ def _reachable(machine: Machine, states: Iterable[str]) -> frozenset[str]:
 
 
 def _then(machine: Machine, states: frozenset[str], action: str) -> frozenset[str]:
-    """Return the possible states after a step, including the case that the step is skipped."""
+    """Return the possible states after a step. These include the states in which the step is skipped."""
     moved = [move.target for state in states for move in machine.rows[state] if move.on == action]
     return _reachable(machine, moved) | {state for state in states if not machine.permits(state, action)}

@@ -1,6 +1,7 @@
-"""Checks a `where`: whether its fields exist, its values are possible, and its tests can pass together.
+"""Checks the `where` conditions in a scenario: the fields must exist, the values must be possible, and all tests must
+be able to pass together.
 
-A finding is only a warning if the field could exist after all. For example, a request can have unknown fields.
+An unknown field is reported as a warning if it could exist. For example, a request can have unknown fields.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class WhereChecker:
         """The first segments of paths that start outside the object: in its request or in a related resource."""
 
     def check_tests(self, path: Path, where: object) -> frozenset[str]:
-        """Report tests that have no condition. Return the named groups in the patterns."""
+        """Report empty tests in a `where`. Return the named groups in its patterns."""
         groups: set[str] = set()
         for name, wanted in (where if isinstance(where, dict) else {}).items():
             if not isinstance(wanted, dict):
@@ -49,7 +50,7 @@ class WhereChecker:
         return frozenset(groups)
 
     def check_rule(self, path: Path, where: object, events: list[object]) -> None:
-        """Check the `where` of a rule for these events."""
+        """Check the `where` of a rule that listens to `events`."""
         if not isinstance(where, dict):
             return
         self._contradictions(path, where)
@@ -59,13 +60,15 @@ class WhereChecker:
             self._of_objects(path, where, [str(event) for event in events])
 
     def check_event(self, path: Path, where: object, event: object) -> None:
-        """Check an expectation for an event's object."""
+        """Check the `where` of an expectation about an event's object."""
         if isinstance(where, dict) and isinstance(event, str) and event in self._vocabulary.events:
             self._contradictions(path, where)
             self._of_objects(path, where, [event])
 
     def check_fields(self, path: Path, where: object, fields: FieldSet, what: str) -> None:
-        """Check an expectation for a resource, response or delivery. All findings are warnings."""
+        """Check the `where` of an expectation about a resource, response or delivery. Problems are reported as
+        warnings.
+        """
         if not isinstance(where, dict):
             return
         self._contradictions(path, where)
@@ -106,9 +109,9 @@ class WhereChecker:
                     self._document.warn(place, message, key=True)
 
     def _kinds_of(self, events: list[str]) -> Iterable[tuple[str, FieldSet, frozenset[str]]]:
-        """Yield the kinds of object in these events.
+        """Yield the possible kinds of the objects of some events.
 
-        Each kind has a name, its fields, and the statuses that the object can have.
+        Each item consists of the kind's name, its fields, and the statuses that an object can have after the event.
         """
         for event in events:
             if event != CREATED:
@@ -121,7 +124,7 @@ class WhereChecker:
                     yield kind, fields, frozenset()
 
     def _type(self, place: Path, wanted: object, fields: FieldSet, named: str, kinds: list[str]) -> None:
-        """Check that an event's object can have this type."""
+        """Check that the object of an event can have the type in a `where`."""
         known = self._vocabulary.kinds.keys() & (strings_of(wanted) or frozenset())
         if known and not known & set(kinds):
             others = " or ".join(sorted(known))
@@ -177,7 +180,9 @@ class WhereChecker:
     def _field(
         self, place: Path, name: str, wanted: object, fields: FieldSet, what: str, only: frozenset[str] | None = None
     ) -> None:
-        """Check that a field exists and can have this value. If `only` is given, the value must be in it."""
+        """Check that a field exists and can have the value `wanted`. If `only` is given, it contains the possible
+        values.
+        """
         here, above = fields, ""
         if not fields.variants:
             return  # The fields are unknown.
@@ -225,7 +230,7 @@ class WhereChecker:
         return hint or (f" (possible: {', '.join(sorted(words))})" if len(words) <= _FEW else "")
 
     def _passing(self, place: Path, name: str, tests: Mapping[str, object], words: frozenset[str] | None) -> None:
-        """Warn if none of the possible values passes the string tests."""
+        """Warn if none of the possible values in `words` passes the string tests."""
         given = {test: tests[test] for test in ("starts_with", "ends_with", "matches") if test in tests}
         try:
             if not words or any(passes(given, word) for word in words):
@@ -236,7 +241,7 @@ class WhereChecker:
         self._document.warn(place, f"no value of `{name}` passes these tests; possible values: {known}")
 
     def _contradictions(self, path: Path, where: Mapping[str, object]) -> None:
-        """Warn of tests that no value can pass, for any field."""
+        """Warn of tests that contradict each other, so that no value can pass them."""
         for name, wanted in where.items():
             if wanted == []:
                 self._document.warn((*path, name), f"no value can match, because the list of `{name}` is empty")

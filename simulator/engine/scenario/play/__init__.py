@@ -1,1 +1,3 @@
-"""Plays scenarios in a world: selects the rules that match, plans their steps, and carries out due steps."""
+"""Plays scenarios in a world: selects the rules that match an event, plans the steps of these rules, and carries out
+due steps.
+"""

@@ -1,4 +1,6 @@
-"""Activates and deactivates scenarios in a world. Call these functions inside a transaction."""
+"""Functions that activate and deactivate scenarios in a world. Call the functions that change a world inside a
+transaction.
+"""
 
 from __future__ import annotations
 
@@ -33,21 +35,21 @@ The key is `scenario|index of the rule|id of the bound object`.
 
 
 def active(world: World) -> list[str]:
-    """Return the names of the active scenarios. Later scenarios take precedence."""
+    """Return the names of the active scenarios in a world. Scenarios later in the list take precedence."""
     return list(active_names(world))
 
 
 def active_names(world: World) -> Sequence[str]:
-    """Return the same names as `active` without a copy of their list."""
+    """Return the same names as `active`, but without copying the list. Do not change the returned list."""
     return world.store[ACTIVE].get("names") or ()
 
 
 def activate(context: Context, world: World, names: Iterable[str]) -> list[str]:
-    """Make exactly these scenarios active. Later scenarios take precedence.
+    """Activate the scenarios in `names`, and deactivate all others. Scenarios later in `names` take precedence.
 
-    Scenarios that were already active continue. The pending steps and faults of all other scenarios are deleted. A
-    stopped scenario starts again. Raise `UnknownScenario` if a name is unknown, or `CannotActivate` if a `world` entry
-    is refused.
+    Scenarios that were already active continue. The pending steps and faults of deactivated scenarios are deleted. A
+    stopped scenario starts again. Raise `UnknownScenario` if a name is unknown, or `CannotActivate` if an entry in a
+    scenario's `world` section is refused.
     """
     # If a name is repeated, only its last position counts, because later scenarios take precedence.
     wanted = list(dict.fromkeys(reversed(list(names))))[::-1]
@@ -67,7 +69,9 @@ def activate(context: Context, world: World, names: Iterable[str]) -> list[str]:
 
 
 def replace(context: Context, world: World, file: ScenarioFile) -> None:
-    """Save an uploaded scenario. If a scenario with the same name is active, the new one replaces it immediately."""
+    """Save an uploaded scenario in a world. If a scenario with the same name is active, the uploaded scenario replaces
+    it immediately.
+    """
     is_active = file.name in active(world)
     if is_active:
         deactivate(world, file.name)
@@ -78,10 +82,10 @@ def replace(context: Context, world: World, file: ScenarioFile) -> None:
 
 
 def renew(context: Context, world: World, renewal: Renewal) -> bool:
-    """Apply a changed file to a world. Return True if its scenario was active there.
+    """Apply a changed scenario file to a world. Return True if the scenario was active in the world.
 
-    Planned steps and the state that the scenario has set up remain. The counts of the scenario's rules restart. Its
-    faults are replaced if they differ. A deleted file deactivates its scenario.
+    Planned steps and the state that the scenario has set up remain. The counts of the scenario's rules restart. The
+    scenario's faults are replaced if they differ. If the file was deleted, the scenario is deactivated.
     """
     name, before, after = renewal.name, renewal.before, renewal.after
     if name not in active(world) or context.catalogue.is_uploaded(world, name):
@@ -100,7 +104,9 @@ def renew(context: Context, world: World, renewal: Renewal) -> bool:
 
 
 def stop(world: World, name: str, part: str, place: str, reason: str) -> None:
-    """Deactivate a scenario until it is activated or uploaded again, and record the reason."""
+    """Deactivate a scenario and record the reason. The scenario remains stopped until it is activated or uploaded
+    again.
+    """
     deactivate(world, name)
     world.store[ACTIVE].put("names", [other for other in active(world) if other != name])
     stops.enter(world, name, part, place, reason)
@@ -129,7 +135,7 @@ def _delete_counts(world: World, name: str) -> None:
 
 
 def draw(world: World, name: str, span: Span) -> int:
-    """Choose a random delay in milliseconds.
+    """Return a random delay from a span, in milliseconds.
 
     Each scenario has its own random stream, so scenarios do not affect each other.
     """
@@ -139,7 +145,7 @@ def draw(world: World, name: str, span: Span) -> int:
 
 
 def _set_up(context: Context, world: World, name: str) -> None:
-    """Reset the counts of a scenario, and set up its world state, faults and timeline."""
+    """Reset the rule counts of a scenario, carry out its `world` section, set its faults, and plan its timeline."""
     file = context.catalogue.file(world, name)
     _delete_counts(world, name)
     _set_world(context, world, file)
@@ -165,7 +171,7 @@ def _set_up(context: Context, world: World, name: str) -> None:
 
 
 def _set_world(context: Context, world: World, file: ScenarioFile) -> None:
-    """Carry out each entry of the scenario's `world` as an ordinary action.
+    """Carry out each entry in the `world` section of a scenario as an ordinary action.
 
     Raise `CannotActivate` if an action is refused.
     """
@@ -180,7 +186,7 @@ def _set_world(context: Context, world: World, file: ScenarioFile) -> None:
 
 
 def _entries(context: Context, file: ScenarioFile) -> Iterator[tuple[str, str, JsonObject]]:
-    """Yield the path, action and parameters of each `world` entry in a scenario, in order."""
+    """Yield the path, action and parameters of each entry in the `world` section of a scenario, in order."""
     for initial, action in context.actions.initial:
         given = file.script.world.get(initial.member)
         if isinstance(given, list):

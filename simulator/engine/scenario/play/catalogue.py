@@ -1,4 +1,4 @@
-"""The shipped and uploaded scenarios of a world, prepared for the engine."""
+"""The scenarios that are available in a world: shipped and uploaded scenarios, indexed for fast rule selection."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from simulator.kernel.world import World
 
 @with_config(STRICT)
 class Uploaded(TypedDict):
-    """An uploaded scenario: its document, its source, and the line number of each part."""
+    """An uploaded scenario as saved in a world: its document, its source, and the line number of each part."""
 
     document: JsonObject
     source: str
@@ -69,7 +69,7 @@ class CannotActivate(ControlError):
 
 @dataclass(frozen=True)
 class PreparedRule:
-    """A rule with its position. The `where` of the rule is compiled on first use."""
+    """A rule with its position in the file. The rule's `where` is compiled on first use."""
 
     index: int
     part: str
@@ -86,7 +86,9 @@ class PreparedRule:
 
     @cached_property
     def request_field(self) -> bytes:
-        """The JSON-encoded name of a field that the creating request must contain, or b"" if there is none."""
+        """The JSON-encoded name of a field that the request that created the object must contain if the rule matches.
+        b"" if the rule tests no such field.
+        """
         for condition in self.conditions:
             head, _, rest = condition.path.partition(".")
             if head == "request" and rest and not condition.passes(ABSENT, {}, lambda name: False):
@@ -95,20 +97,22 @@ class PreparedRule:
 
     @cached_property
     def path(self) -> re.Pattern[str] | None:
-        """The pattern that request paths must match, or None if the rule does not test the path."""
+        """The regular expression that the path of a request must match, or None if the rule does not test the path."""
         text = self.path_text
         return None if text is None else re.compile(text)
 
     @property
     def path_text(self) -> str | None:
-        """The source of `path`."""
+        """The text of the regular expression `path`."""
         globs = strings_of(self.rule.where.get("path"))
         return None if globs is None else "|".join(map(translate, sorted(globs)))
 
 
 @dataclass(frozen=True)
 class RuleIndex:
-    """The rules for one event, in order, grouped by the values of a field that they test."""
+    """The rules for one event, grouped by the values of a field that the rules test. The order of the rules is
+    preserved.
+    """
 
     by_value: Mapping[str, tuple[PreparedRule, ...]]
     """The rules for each tested value, including the rules that do not test the field."""
@@ -127,7 +131,7 @@ class RuleIndex:
 
 @dataclass(frozen=True)
 class PreparedScenario:
-    """A scenario with its rules indexed by event."""
+    """A scenario whose rules are indexed by event."""
 
     # Every event and every call is compared with the rules, and few match. Nearly every rule tests the object's type or
     # the request's method, so one lookup rejects most of them. This makes read calls a fifth faster.
@@ -151,8 +155,7 @@ class PreparedScenario:
     def may_take(self, method: str, path: str) -> bool:
         """Return True if a rule may match a request.
 
-        The path is compared with one pattern for all rules, because most scenarios have many rules, of which none
-        matches.
+        One pattern combines the paths of all rules, because for most requests no rule matches.
         """
         gate = self._gates.get(method)
         if gate is None:
@@ -173,7 +176,9 @@ Listening: TypeAlias = Iterable[tuple[PreparedScenario, tuple[PreparedRule, ...]
 
 
 class Catalogue:
-    """The scenarios of a process. Uploaded scenarios are saved in their world."""
+    """All scenarios that the worlds of a process can use. Uploaded scenarios are saved in the world to which they were
+    uploaded.
+    """
 
     def __init__(self, library: Library) -> None:
         self._library = library
@@ -190,20 +195,21 @@ class Catalogue:
         return name in world.store[UPLOADED]
 
     def names(self, world: World) -> list[str]:
-        """Return the names of a world's scenarios, starting with the shipped ones."""
+        """Return the names of the scenarios that a world can use. Shipped scenarios are first."""
         return list(dict.fromkeys([*self._library, *(name for name, _ in world.store[UPLOADED].items())]))
 
     def file(self, world: World, name: str) -> ScenarioFile:
         """Return a scenario by name.
 
-        An uploaded scenario replaces a shipped one. Raise `UnknownScenario` if there is none.
+        An uploaded scenario takes precedence over a shipped scenario with the same name. Raise `UnknownScenario` if
+        there is no scenario with this name.
         """
         return self.get(world, name).file
 
     def get(self, world: World, name: str) -> PreparedScenario:
-        """Return a prepared scenario. Raise `UnknownScenario` if there is none.
+        """Return a scenario with indexed rules. Raise `UnknownScenario` if there is no scenario with this name.
 
-        The result is cached until the scenario's row changes or the world ends.
+        The result is cached until the scenario is replaced or the world ends.
         """
         try:
             row = world.store[UPLOADED].get(name) or self._library[name]
@@ -228,10 +234,10 @@ class Catalogue:
         return ready
 
     def listening(self, world: World, names: Sequence[str], event: str, value: object) -> Listening:
-        """Return the scenarios that have rules about an event or request, starting with the last name.
+        """Return the scenarios in `names` that have rules about an event or request, in reverse order of `names`.
 
         `value` is the same as for `PreparedScenario.rules_about`. The result is cached for shipped scenarios, because
-        every event and every call asks for it. Raise `UnknownScenario` if a name is unknown.
+        this method runs for every event and every API call. Raise `UnknownScenario` if a name is unknown.
         """
         if world.store[UPLOADED].rows or not isinstance(value, str):
             return self._with_rules(world, names, event, value)
@@ -259,7 +265,7 @@ class Catalogue:
 
 @dataclass(frozen=True)
 class Context:
-    """The dependencies of the engine: actions, scenarios and network status."""
+    """The parts of the simulated service that the scenario engine uses: actions, scenarios and network status."""
 
     actions: ActionTable
     catalogue: Catalogue
@@ -267,10 +273,10 @@ class Context:
 
 
 def row_of(file: ScenarioFile) -> Uploaded:
-    """Return the table row for an uploaded scenario."""
+    """Convert an uploaded scenario to a table row."""
     return {"document": file.document, "source": file.source, "lines": dict(file.lines)}
 
 
 def file_of(row: Uploaded) -> ScenarioFile:
-    """Return the scenario in a table row."""
+    """Convert a table row to a scenario."""
     return ScenarioFile(row["document"], row["source"], row["lines"])

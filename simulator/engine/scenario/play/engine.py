@@ -1,8 +1,9 @@
 """The interface of the scenario engine for the rest of the simulator: activation, events, requests and progress.
 
-The engine has no state of its own. Active scenarios, bindings, counts and pending steps are saved as rows and timers of
-the world, so snapshots contain them and runs repeat exactly. `activation` sets scenarios up. `rules` selects the rule
-that handles an event and plans its steps. `steps` carries out due steps.
+The engine itself stores no state. Active scenarios, bindings, counts and pending steps are saved as rows and timers of
+the world. Snapshots therefore contain them, and runs repeat exactly. The module `activation` sets scenarios up. The
+module `rules` selects the rule that handles an event and plans the rule's steps. The module `steps` carries out due
+steps.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ TABLES: tuple[TableKey[Any], ...] = (ACTIVE, BINDINGS, COUNTS, FAILURES, HELD, I
 
 
 class Engine:
-    """The scenarios of a process, both shipped and uploaded to a world."""
+    """The scenario engine of a process. It plays shipped scenarios, and scenarios that were uploaded to a world."""
 
     def __init__(self, actions: ActionTable, library: Library, outages: Outages) -> None:
         self._catalogue = Catalogue(library)
@@ -56,35 +57,40 @@ class Engine:
         return self._catalogue.knows(world, name)
 
     def names(self, world: World) -> list[str]:
-        """Return the names of a world's scenarios, starting with the shipped ones."""
+        """Return the names of the scenarios that a world can use. Shipped scenarios are first."""
         return self._catalogue.names(world)
 
     def file(self, world: World, name: str) -> ScenarioFile:
         """Return a scenario by name.
 
-        An uploaded scenario replaces a shipped one. Raise `UnknownScenario` if there is none.
+        An uploaded scenario takes precedence over a shipped scenario with the same name. Raise `UnknownScenario` if
+        there is no scenario with this name.
         """
         return self._catalogue.file(world, name)
 
     def upload(self, world: World, file: ScenarioFile) -> None:
-        """Save a scenario in the world and replace any scenario with the same name. Call this inside a transaction.
+        """Save a scenario in the world. The scenario replaces any scenario with the same name. Call this method inside
+        a transaction.
 
-        Raise `CannotActivate` if the replaced scenario is active and an entry in the new scenario's `world` is
+        Raise `CannotActivate` if the replaced scenario is active and an entry in the new scenario's `world` section is
         refused.
         """
         activation.replace(self._context, world, file)
 
     def renew(self, world: World, renewal: Renewal) -> bool:
-        """Apply a changed file. Return True if its scenario was active in the world. Call this inside a transaction."""
+        """Apply a changed scenario file to a world. Return True if the scenario was active in the world. Call this
+        method inside a transaction.
+        """
         return activation.renew(self._context, world, renewal)
 
     def active(self, world: World) -> list[str]:
         return activation.active(world)
 
     def activate(self, world: World, names: Iterable[str]) -> list[str]:
-        """Make exactly these scenarios active. Later scenarios take precedence. Call this inside a transaction.
+        """Activate the scenarios in `names`, and deactivate all others. Scenarios later in `names` take precedence.
+        Call this method inside a transaction.
 
-        Raise `UnknownScenario` if a name is unknown, or `CannotActivate` if an entry in a scenario's `world` is
+        Raise `UnknownScenario` if a name is unknown, or `CannotActivate` if an entry in a scenario's `world` section is
         refused.
         """
         return activation.activate(self._context, world, names)
@@ -92,19 +98,19 @@ class Engine:
     # --- occurrences --------------------------------------------------------------------------------------------
 
     def on_event(self, world: World, event: Event, subject: JsonObject) -> None:
-        """Let the scenarios react to an event. Call this inside the transaction that emitted the event."""
+        """Let scenarios react to an event. Call this method inside the transaction that emits the event."""
         if event.type == self._context.outages.event:
             self._network_changed(world)
         rules.dispatch(self._context, world, Occurrence(event.environment, event.type, subject, event.object_id))
 
     def on_created(self, world: World, environment: str, subject: JsonObject, object_id: str) -> None:
-        """Let the scenarios react to a new resource. Call this if its creation emits no event."""
+        """Let scenarios react to a new resource. Call this method if the creation of the resource emits no event."""
         rules.dispatch(self._context, world, Occurrence(environment, CREATED, subject, object_id))
 
     def on_failure(self, world: World, timer: Timer, error: Exception) -> None:
         """Record a step that raised an exception and was undone.
 
-        Call this inside the transaction of the step's timer.
+        Call this method inside the transaction in which the step's timer fires.
         """
         steps.failed(world, timer, error)
 
@@ -128,20 +134,21 @@ class Engine:
         path: str,
         body: Mapping[str, object],
     ) -> Answer | None:
-        """Return the response of a matching `on: request` rule, or None if there is none (decision H2).
+        """Return the error response of the first `on: request` rule that matches a call, or None if no rule returns an
+        error (decision H2).
 
-        Call this inside a transaction that has an origin.
+        Call this method inside a transaction that has a request as its origin.
         """
         return rules.answer_for(self._context, world, environment, method, path, body, present_origin(world).scenario)
 
     # --- progress -----------------------------------------------------------------------------------------------
 
     def listing(self, world: World) -> list[shapes.ScenarioEntry]:
-        """Return the summaries of all scenarios."""
+        """Return the summaries of all scenarios that a world can use."""
         return [self.summary(world, name) for name in self.names(world)]
 
     def summary(self, world: World, name: str) -> shapes.ScenarioEntry:
-        """Return the summary of a scenario. Raise `UnknownScenario` if there is none."""
+        """Return the summary of a scenario. Raise `UnknownScenario` if there is no scenario with this name."""
         file = self.file(world, name)
         return {
             "name": name,
@@ -194,7 +201,9 @@ class Engine:
         }
 
     def describe(self, world: World, name: str) -> JsonObject:
-        """Return the document of a scenario with its summary and progress. Raise `UnknownScenario` if there is none."""
+        """Return the document of a scenario with its summary and progress. Raise `UnknownScenario` if no scenario has
+        this name.
+        """
         file = self.file(world, name)
         text = {"text": file.text} if file.text else {}
         return {**file.document, **self.summary(world, name), **text, **self.progress(world, name)}

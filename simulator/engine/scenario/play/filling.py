@@ -1,6 +1,7 @@
-"""Replaces `${…}` placeholders.
+"""Replaces the placeholders `${…}` in scenarios.
 
-In a rule, the values are the named groups of its patterns. In a scenario's `drive`, they come from earlier responses.
+In a rule, a placeholder is replaced with a named group of the rule's patterns. In a scenario's `drive` section, a
+placeholder is replaced with a value from an earlier response.
 """
 
 from __future__ import annotations
@@ -16,14 +17,16 @@ PLACEHOLDER = compile_late(r"\$\{([^}]*)\}")
 
 
 class NoValue(Exception):
-    """No earlier response contains the value of a `${…}` placeholder in a drive."""
+    """Raised if no earlier response contains the value of a placeholder `${…}`."""
 
     def __init__(self, path: str) -> None:
         super().__init__(f"`${{{path}}}` has no value: no earlier response contains it")
 
 
 def fill_groups(value: Any, groups: Mapping[str, str]) -> Any:
-    """Replace every `${name}` in a value with the named group. Placeholders with other names remain unchanged."""
+    """Replace every placeholder `${name}` in a value with the named group. Placeholders with other names remain
+    unchanged.
+    """
 
     def put_in(text: str) -> str:
         for name, group in groups.items():
@@ -34,9 +37,10 @@ def fill_groups(value: Any, groups: Mapping[str, str]) -> Any:
 
 
 def fill(value: Any, answers: Mapping[str, Any]) -> Any:
-    """Replace every `${step.path}` in a value. A string that is only a placeholder is replaced with the value itself.
+    """Replace every placeholder `${step.path}` in a value. A string that is exactly one placeholder becomes the
+    referenced value, with its type.
 
-    Raise `NoValue` if a value is missing.
+    Raise `NoValue` if there is no value for a placeholder.
     """
 
     def put_in(text: str) -> Any:
@@ -49,7 +53,7 @@ def fill(value: Any, answers: Mapping[str, Any]) -> Any:
 
 
 def value_at(path: str, answers: Mapping[str, Any]) -> Any:
-    """Return the value at a path that starts with the name of a step. Raise `NoValue` if there is no such value."""
+    """Return the value at a path, which starts with the name of a step. Raise `NoValue` if the path does not exist."""
     value = dig(answers, path)
     if value is ABSENT:
         raise NoValue(path)

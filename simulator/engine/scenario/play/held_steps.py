@@ -1,7 +1,7 @@
 """Steps that wait for an unavailable network. A step is held while a network that it needs is down (decision S22).
 
-A held step saves its remaining delay, adjusted for the new status of the network (see `slowing`). Manual actions are
-never held, because the caller wants to see the result.
+The remaining delay of a held step is saved, adjusted for the new status of the network (see `slowing`). Actions that
+are called directly are never held, because the caller expects a result.
 """
 
 # Held steps are rows in the store, not timers. If a network stays down, a timer that retries at intervals would fire
@@ -51,11 +51,11 @@ class Held:
 
     @property
     def kind(self) -> str:
-        """The kind of timer for this step."""
+        """The kind of timer that fires for this step."""
         return TIMELINE if self.of_timeline else STEP
 
     def arguments(self) -> JsonObject:
-        """Return the arguments for the step's timer."""
+        """Return the arguments with which the step's timer is planned."""
         return {name: getattr(self, name) for name in (*_CARRIED, *_STRETCH, "environment")}
 
 
@@ -63,10 +63,10 @@ HELD = TableKey("scenario.held", Held)
 
 
 def hold(world: World, actions: ActionTable, outages: Outages, fresh: Iterable[str] | None = None) -> None:
-    """Hold the steps that need a network that is down, and the steps after them in the same rule.
+    """Hold each step that needs an unavailable network. The later steps of the same rule are held, too.
 
-    Held steps are removed from the agenda. If `fresh` is given, no network status has changed, and only the timers with
-    these keys are checked. Otherwise, all steps are checked.
+    Held steps are removed from the agenda (the world's timers). `fresh` contains the keys of the timers to check. If it
+    is None, the timers of all steps are checked.
     """
     status, networks = outages.status, outages.networks
     if not any(status(world, environment, name) == "down" for environment in world.environments for name in networks):
@@ -108,7 +108,7 @@ def _hold_step(world: World, timer: Timer, environment: str, networks: tuple[str
 
 
 def release(world: World, status: NetworkStatus) -> None:
-    """Plan the held steps whose networks are all up again."""
+    """Plan the held steps whose networks are all available again."""
     for key, held in list(world.store[HELD].items()):
         if any(status(world, held.environment, name) == "down" for name in held.networks):
             continue
@@ -118,14 +118,16 @@ def release(world: World, status: NetworkStatus) -> None:
 
 
 def held_steps(world: World, *, scenario: str = "", about: str = "") -> Iterator[Held]:
-    """Yield the held steps in order. With `scenario` or `about`, yield only the steps of that scenario or object."""
+    """Yield the held steps in order. If `scenario` or `about` is given, yield only the steps of this scenario or
+    object.
+    """
     for row in world.store[HELD].values():
         if (not scenario or row.scenario == scenario) and (not about or about in (row.target, row.acts_on)):
             yield row
 
 
 def drop(world: World, *, scenario: str = "", target: str = "") -> None:
-    """Delete the steps of a scenario or an object that wait for an unavailable network."""
+    """Delete the held steps of a scenario, of an object, or of both."""
     for key, row in list(world.store[HELD].items()):
         if (scenario and row.scenario == scenario) or (target and row.target == target):
             world.store[HELD].delete(key)

@@ -1,4 +1,6 @@
-"""The logbook of scenarios: rules that fired, and the results of steps. The oldest entries are dropped."""
+"""The logbook of scenarios: rules that fired, and the results of steps. When the logbook is full, the oldest entries
+are dropped.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ What = Literal["fired", "done", "skipped", "failed", "stopped"]
 
 
 class About(TypedDict, total=False):
-    """The optional fields of an entry."""
+    """The optional fields of a logbook entry."""
 
     object: str
     event: str
@@ -51,7 +53,7 @@ MAX_ENTRIES = 10_000
 
 
 def note(world: World, scenario: str, what: What, part: str, place: str, **about: Unpack[About]) -> int:
-    """Write an entry and return its number. Call this inside a transaction."""
+    """Add an entry to the logbook and return its number. Call this function inside a transaction."""
     number = world.next_sequence(LOG.name)
     table = world.store[LOG]
     entry: Note = {"at": format_timestamp(world.now_ms), "part": part, "place": place, **about}
@@ -63,7 +65,7 @@ def note(world: World, scenario: str, what: What, part: str, place: str, **about
 
 
 def last_entry(world: World) -> int:
-    """Return the number of the newest entry, or 0 if there is none."""
+    """Return the number of the newest entry, or 0 if the logbook is empty."""
     return world.last_sequence(LOG.name)
 
 

@@ -1,6 +1,6 @@
-"""Compares a `where` with an object, a request or a related resource.
+"""Tests the conditions in a scenario's `where` against an object, a request or a related resource.
 
-A `where` is compiled into conditions only once, because rules are compared with every event and few match.
+A `where` is compiled only once, because it is tested for every event and rarely matches.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ class Condition:
 
 
 def conditions(where: Mapping[str, object], globs: frozenset[str] = frozenset()) -> tuple[Condition, ...]:
-    """Compile a `where`. The strings at the paths in `globs` are treated as globs."""
+    """Compile a `where`. Strings at the paths in `globs` are treated as glob patterns."""
     # Equality tests on the object's own fields come first, because they are cheapest and reject most objects.
     entries = sorted(where.items(), key=lambda entry: isinstance(entry[1], Mapping) or "." in entry[0])
     return tuple(Condition(path, _compile(wanted, path in globs)) for path, wanted in entries)
 
 
 def all_hold(wanted: Iterable[Condition], look: Look, is_scenario: IsScenario) -> dict[str, str] | None:
-    """Return the named groups of the patterns if every condition is true, otherwise None."""
+    """If every condition is true, return the named groups of all patterns. Otherwise, return None."""
     # Patterns at several paths share one dictionary. If two of them have a group with the same name, the later one
     # wins.
     groups: dict[str, str] = {}
@@ -54,12 +54,16 @@ def all_hold(wanted: Iterable[Condition], look: Look, is_scenario: IsScenario) -
 
 
 def passes(wanted: object, value: object) -> bool:
-    """Return True if a value passes the test in one entry of a `where`. Names of scenarios are not recognised here."""
+    """Return True if a value passes the test in one entry of a `where`. The test `names_scenario` treats no string as
+    the name of a scenario.
+    """
     return _compile(wanted, glob=False)(value, {}, lambda name: False)
 
 
 def dig(value: object, path: str) -> object:
-    """Return the value at a dotted path, or `ABSENT` if there is none. List items are addressed by number."""
+    """Return the value at a dotted path, or `ABSENT` if there is none. In a list, a path segment is the index of an
+    item.
+    """
     for part in path.split("."):
         # The value is nearly always a dict, and `type` is faster than `isinstance`.
         if type(value) is dict or isinstance(value, Mapping):
@@ -74,7 +78,7 @@ def dig(value: object, path: str) -> object:
 
 
 def strings_of(wanted: object) -> frozenset[str] | None:
-    """Return the strings that pass a test, or None if other values can pass, too."""
+    """Return all values that pass an equality test if they are all strings. Otherwise, return None."""
     options = wanted if isinstance(wanted, list) else [wanted]
     strings = frozenset(option for option in options if isinstance(option, str))
     return strings if all(isinstance(option, str) for option in options) else None
@@ -106,7 +110,9 @@ def _equals(wanted: object, value: object, glob: bool) -> bool:
 
 
 def number_of(value: object) -> Decimal | None:
-    """Return a finite number, or the number in a string, as a `Decimal`. Return None for any other value."""
+    """Convert a finite number, or a string that contains a finite number, to a `Decimal`. Return None for any other
+    value.
+    """
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
         return None
     try:

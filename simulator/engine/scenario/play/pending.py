@@ -1,6 +1,6 @@
-"""Pending steps: how they are planned, and the arguments of their timers.
+"""Pending scenario steps: functions that plan steps, and the arguments of the steps' timers.
 
-Timers are part of saved worlds, so the names and the order of their arguments must not change.
+Saved worlds contain timers, so the names and the order of the arguments must not change.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ _BEYOND = "it would be due after the year 9998, in which simulated time ends"
 
 @with_config(STRICT)
 class StepArguments(TypedDict):
-    """The arguments of a step's timer: an action with its parameters, or a scenario to hand over to."""
+    """The arguments of the timer for a scenario step. The step is either an action with parameters or a handover to the
+    scenario `hand_to`.
+    """
 
     scenario: str
     part: str
@@ -52,7 +54,9 @@ class StepArguments(TypedDict):
 
 
 def check_step(arguments: JsonObject, path: str, names: Mapping[str, object]) -> None:
-    """Raise `StateError` if the arguments of a step's timer are invalid. `names` come from the vocabulary."""
+    """Raise `StateError` if the arguments of a step's timer are invalid. `names` contains the valid names of networks
+    and environments.
+    """
     hold_against(StepArguments, arguments, path, names)
     if (arguments["action"] is None) == (arguments["hand_to"] is None):
         raise StateError(path, "a step must have either an action or a scenario to hand over to")
@@ -87,24 +91,24 @@ class PlannedStep:
 
     @classmethod
     def of(cls, timer: Timer) -> PlannedStep:
-        """Return the step of a timer.
+        """Return the step for which a timer was planned.
 
-        The timer of a step that was held during a network outage lacks some arguments, which get their defaults.
+        If the step was held during a network outage, its timer lacks some arguments. These get default values.
         """
         return cls(target=timer.target, of_timeline=timer.kind == TIMELINE, **timer.arguments)
 
     @property
     def kind(self) -> str:
-        """The kind of timer for this step."""
+        """The kind of timer that fires for this step."""
         return TIMELINE if self.of_timeline else STEP
 
     @property
     def does(self) -> str:
-        """The step's name in the logbook and in lists."""
+        """The step's name in the logbook and in lists of steps: its action, or `scenario NAME`."""
         return step_name(self.action, self.hand_to)
 
     def arguments(self) -> dict[str, Any]:
-        """Return the arguments for the step's timer."""
+        """Return the arguments with which the step's timer is planned."""
         # Saved timers contain the arguments in one of these two orders, and so do responses that contain a timer.
         written = {"scenario": self.scenario, "part": self.part, "place": self.place, "event": self.event}
         work = {"action": self.action, "acts_on": self.acts_on, "parameters": self.parameters}
@@ -115,14 +119,14 @@ class PlannedStep:
 
 
 def step_name(action: str | None, hand_to: str | None) -> str:
-    """Return the action of a step, or `scenario NAME` if the step is a handover."""
+    """Return the name of a step's action, or `scenario NAME` if the step is a handover."""
     return action or f"scenario {hand_to}"
 
 
 def plan(world: World, due_at_ms: int, step: PlannedStep) -> str | None:
-    """Plan a step and return the key of its timer.
+    """Plan a timer for a step, and return the timer's key.
 
-    If the step would be due after the end of simulated time, note that it was skipped and return None.
+    If the step would be due after the end of simulated time, record it as skipped and return None.
     """
     if due_at_ms > LAST_MS:
         note_step(world, "skipped", step, reason=_BEYOND)
@@ -131,7 +135,7 @@ def plan(world: World, due_at_ms: int, step: PlannedStep) -> str | None:
 
 
 def drop_beyond(world: World) -> None:
-    """Skip the steps that a slower network has delayed beyond the end of simulated time."""
+    """Skip each step that is now due after the end of simulated time because a network has become slower."""
     for timer in world.agenda.in_firing_order():
         if timer.kind in KINDS and timer.due_at_ms > LAST_MS:
             world.agenda.cancel_key(timer.key)
@@ -149,14 +153,14 @@ def steps_on(world: World, object_id: str) -> list[Timer]:
 
 
 def timers_about(world: World, object_id: str) -> list[Timer]:
-    """Return the timers for an object, including the timers of steps that act on it, in firing order."""
+    """Return all timers for an object, including the timers of steps that act on the object, in firing order."""
     return world.agenda.in_firing_order(world.store[TIMERS].index(_ByObject).keys(object_id))
 
 
 class _ByObject:
     """An index of timer keys by object.
 
-    Without it, finding an object's timers would mean reading every timer in the world.
+    Without this index, finding an object's timers would require a search through all timers in the world.
     """
 
     def __init__(self, table: Table[Timer]) -> None:
@@ -168,7 +172,7 @@ class _ByObject:
         return self._keys.get(object_id, ())
 
     def written(self, key: str, old: Any, new: Any) -> None:
-        """Update the index after a write.
+        """Update the index after a timer was added, replaced or deleted.
 
         `old` is `ABSENT` for a new timer, and `new` is `ABSENT` for a deleted one.
         """
@@ -187,6 +191,6 @@ def _objects_of(timer: Timer) -> tuple[str, ...]:
 
 
 def note_step(world: World, what: What, step: PlannedStep, **about: Unpack[About]) -> None:
-    """Write the result of a step to the logbook. Call this inside a transaction."""
+    """Add the result of a step to the logbook. Call this function inside a transaction."""
     said: About = {"object": step.target, "action": step.does, **about}
     note(world, step.scenario, what, step.part, step.place, **said)

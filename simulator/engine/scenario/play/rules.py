@@ -1,8 +1,8 @@
 """Selects the rule that handles an event, and plans its steps. See "Rules of evaluation" in the scenario language.
 
-Scenarios are tried in reverse order of activation, and the first rule that matches handles the event. If an object is
-bound to a scenario, only that scenario is tried. Bindings and counts are saved in the world, so copies of a world
-behave alike.
+The active scenario that was listed last is tried first, and the first rule that matches handles the event. If an object
+is bound to a scenario, only that scenario is tried. Bindings and rule counts are saved in the world, so copies of a
+world behave alike.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from simulator.kernel.world import World
 
 
 class Occurrence(NamedTuple):
-    """An event, or the creation of a resource. Rules can react to both."""
+    """An event or the creation of a resource, to which a rule can react."""
 
     # This is a tuple because an occurrence is created for every event, and few events have a rule. A frozen dataclass
     # takes three times as long.
@@ -58,7 +58,8 @@ class Answer:
 
 
 def dispatch(context: Context, world: World, occurrence: Occurrence) -> None:
-    """Pass an occurrence to the scenario that its object is bound to, or otherwise to the active scenarios.
+    """Apply the rules of scenarios to an event or a new resource. If its object is bound to a scenario, only that
+    scenario is tried. Otherwise, all active scenarios are tried.
 
     Call this inside a transaction.
     """
@@ -79,7 +80,7 @@ def dispatch(context: Context, world: World, occurrence: Occurrence) -> None:
 
 
 def bound_to(world: World, object_id: str) -> tuple[str, str] | None:
-    """Return the name of the scenario that an object is bound to, and the id of the bound object.
+    """Return the name of the scenario to which an object is bound, and the id of the bound object.
 
     The bound object is the object itself or one of its ancestors. Return None if there is no binding.
     """
@@ -95,7 +96,7 @@ def bound_to(world: World, object_id: str) -> tuple[str, str] | None:
 
 
 class _ScenarioChoices:
-    """An index that counts the requests in which the caller chose a scenario for a new resource."""
+    """An index that counts the requests in which a caller chose a scenario for a new resource."""
 
     __slots__ = ("count",)
 
@@ -107,7 +108,7 @@ class _ScenarioChoices:
 
 
 def bind(world: World, object_id: str, name: str) -> None:
-    """Bind an object to a scenario, and drop the steps that other scenarios have planned for the object."""
+    """Bind an object to a scenario, and delete the steps that rules have planned for the object."""
     for timer in steps_on(world, object_id):
         world.agenda.cancel_key(timer.key)
     held_steps.drop(world, target=object_id)
@@ -115,7 +116,7 @@ def bind(world: World, object_id: str, name: str) -> None:
 
 
 def offer(context: Context, world: World, name: str, occurrence: Occurrence, bound_id: str) -> bool:
-    """Run the first rule of a scenario that matches this event or call. Return True if a rule matched."""
+    """Apply the first rule of a scenario that matches an event or a new resource. Return True if a rule matched."""
     scenario = context.catalogue.get(world, name)
     rules = scenario.rules_about(occurrence.event, occurrence.subject.get("type"))
     return _offer(context, world, scenario, rules, occurrence, bound_id, _view_of(world, occurrence))
@@ -160,11 +161,12 @@ def answer_for(
     body: Mapping[str, object],
     chosen: str = "",
 ) -> Answer | None:
-    """Return the response of a matching `on: request` rule to a call, or None if there is none (decision H2).
+    """Return the error response of the first `on: request` rule that matches a call, or None if no rule returns an
+    error (decision H2).
 
-    `path` is relative to the base path. `chosen` is the scenario named in the call. If that scenario exists, no other
-    scenario is tried. Call this inside a transaction. The caller must commit the transaction even if the call fails,
-    because the transaction contains the counts and random draws of the rules.
+    `path` is relative to the base path. `chosen` is the name of the scenario that the caller chose, or "". If that
+    scenario exists, no other scenario is tried. Call this inside a transaction. The caller must commit the transaction
+    even if the call fails, because the transaction contains the counts and random draws of the rules.
     """
     names = (chosen,) if chosen and context.catalogue.knows(world, chosen) else active_names(world)
     method = method.upper()
@@ -194,7 +196,9 @@ def answer_for(
 def _take(
     context: Context, world: World, name: str, prepared: PreparedRule, view: View, bound_id: str
 ) -> dict[str, str] | None:
-    """Count a rule if it matches and may still fire. Return its named groups, or None if the rule does not fire."""
+    """Decide whether a rule fires. If it fires, count the firing and return the named groups of the rule's patterns.
+    Otherwise, return None.
+    """
     # The order of these tests is part of the language. A rule whose `where` fails draws nothing, so unrelated objects
     # do not shift the random draws. A rule that loses its draw is not counted, so a rule with `times: 1, probability:
     # 0.5` fires eventually.
@@ -221,7 +225,7 @@ def _plan(
     occurrence: Occurrence,
     groups: Mapping[str, str],
 ) -> None:
-    """Plan a rule's steps. Each delay starts at the previous step, and a slow network stretches it."""
+    """Plan the steps of a rule. The delay of a step starts at the previous step. A slow network increases delays."""
     slowdown, place = file.script.slowdown, prepared.place
     slowed_by = slowing.networks_of(occurrence.subject, context.outages.spellings) if slowdown else []
     factor = slowing.factor(world, context.outages.status, slowdown, occurrence.environment, slowed_by)
@@ -261,7 +265,7 @@ def _plan(
 
 
 def latest(world: World, object_id: str) -> Occurrence | None:
-    """Return the last event of an object, or the creation of the object if it has no event.
+    """Return the last event of an object. If the object has no event, return its creation.
 
     Return None if the object does not exist.
     """

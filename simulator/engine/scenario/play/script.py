@@ -1,4 +1,4 @@
-"""The executable form of a valid scenario document: its rules, timeline, world and faults.
+"""The executable form of a valid scenario document, with the document's rules, timeline, `world` entries and faults.
 
 This module does not use the models in `language.schema`, so a server can play scenarios without loading them.
 """
@@ -24,7 +24,7 @@ class Span:
 
 
 def span_of(value: object) -> Span:
-    """Return the span for a value in a scenario file. Raise `ValueError` if the value is invalid."""
+    """Convert a duration or `{between: […]}` in a scenario file to a span. Raise `ValueError` for any other value."""
     if not isinstance(value, dict):
         span_ms = parse_duration(value)
         return Span(span_ms, span_ms)
@@ -58,7 +58,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class AnswerInstead:
-    """The error response to a request. If `status` is not set, the usual status of the code applies."""
+    """The error response that a rule returns to a request. If `status` is None, the usual status of the error code is
+    used.
+    """
 
     code: str
     status: int | None = None
@@ -68,7 +70,9 @@ class AnswerInstead:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The steps or the response that follow if one of the events occurs and all tests in `where` pass."""
+    """A rule. If one of the events occurs and all tests in `where` pass, the rule plans steps or returns an error
+    response.
+    """
 
     events: tuple[str, ...]
     where: Mapping[str, object]

@@ -1,7 +1,7 @@
 """Stretches delays while a network is slow, as configured by `slowdown` in a scenario.
 
-If the status of a network changes, so do the remaining delays of steps on objects that use the network. Each step saves
-the networks of its object and its current factor. A step saves no networks if its scenario has no `slowdown`.
+If the status of a network changes, the remaining delays of pending steps change if their objects use the network. The
+networks and the current factor are saved with each step. If the scenario has no `slowdown`, no networks are saved.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def networks_of(subject: Mapping[str, Any], spellings: Mapping[str, str]) -> lis
 def factor(
     world: World, status: NetworkStatus, slowdown: Mapping[Any, float], environment: str, networks: Iterable[str]
 ) -> float:
-    """Return the factor by which the current status of these networks stretches delays."""
+    """Return the factor by which delays are multiplied, given the current status of some networks."""
     # The largest factor applies, not the product, because an object on two networks waits for one network at a time.
     # If no factor is above 1, the smallest applies. Otherwise the default of 1.0 would hide a factor below 1.
     factors = [1.0, *(slowdown.get(status(world, environment, network), 1.0) for network in networks)]
@@ -34,7 +34,8 @@ def factor(
 
 
 def restretch(world: World, status: NetworkStatus, slowdown_of: Callable[[str], Mapping[Any, float]]) -> None:
-    """Stretch the remaining delay of every planned step for the current status of its networks.
+    """Adjust the remaining delay of every planned step to the current status of the networks that the step's object
+    uses.
 
     Call this inside a transaction.
     """

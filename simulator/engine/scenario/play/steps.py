@@ -1,6 +1,6 @@
-"""Carries out due steps. Skips refused steps and records the reason.
+"""Carries out due scenario steps. If an action is refused, the step is skipped and the reason is recorded.
 
-Stops a scenario if it has too many steps, or if its steps fail repeatedly.
+A scenario is stopped if it has too many steps, or if its steps fail repeatedly.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ _REFUSALS = (ControlError, ApiError, IllegalMove, Overdrawn)
 
 
 def carry_out(context: Context, world: World, timer: Timer) -> None:
-    """Carry out a due step, or note why it was refused. Call this inside the transaction of the step's timer."""
+    """Carry out a due step. If it is refused, record the reason. Call this function inside the transaction in which the
+    step's timer fires.
+    """
     step = PlannedStep.of(timer)
     too_many = stops.count_step(world, step.scenario) if step.at_once else None
     if too_many is not None:

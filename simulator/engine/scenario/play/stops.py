@@ -17,7 +17,7 @@ from simulator.kernel.world import World
 
 @with_config(STRICT)
 class Stopped(TypedDict):
-    """A stopped scenario. `entry` is the number of its logbook entry."""
+    """A stopped scenario. `entry` is the number of the logbook entry that records the stop."""
 
     name: str
     reason: str
@@ -27,7 +27,7 @@ class Stopped(TypedDict):
 
 @with_config(STRICT)
 class LastFailure(TypedDict):
-    """The last step of a scenario that failed. `error` is the class name of the exception."""
+    """The failed step of a scenario that failed last. `error` is the class name of the exception."""
 
     part: str
     error: str
@@ -48,33 +48,39 @@ _COUNTED_EVERY = 500
 
 
 def enter(world: World, name: str, part: str, place: str, reason: str) -> None:
-    """Record that a scenario was stopped, and the step that caused it. Call this inside a transaction."""
+    """Record that a scenario was stopped, the reason, and the part of the scenario that caused the stop. Call this
+    function inside a transaction.
+    """
     entry = note(world, name, "stopped", part, place, name=name, reason=reason)
     row: Stopped = {"name": name, "reason": reason, "at": format_timestamp(world.now_ms), "entry": entry}
     world.store[STOPPED].put(name, row)
 
 
 def clear(world: World, name: str) -> None:
-    """Delete the reason why a scenario was stopped, and its counts. Call this inside a transaction."""
+    """Delete a scenario's stop, its count of steps without delay, and its last failure. Call this function inside a
+    transaction.
+    """
     for table in (world.store[STOPPED], world.store[INSTANTS], world.store[FAILURES]):
         if name in table:
             table.delete(name)
 
 
 def why_stopped(world: World, name: str) -> str | None:
-    """Return why a scenario was stopped, or None if it is not stopped."""
+    """Return the reason why a scenario was stopped, or None if it is not stopped."""
     row = world.store[STOPPED].get(name)
     return None if row is None else row["reason"]
 
 
 def stopped_since(world: World, entry: int) -> list[shapes.StoppedScenario]:
-    """Return the scenarios that were stopped after this logbook entry and are still stopped."""
+    """Return the scenarios that were stopped after the logbook entry with this number and are still stopped."""
     rows = world.store[STOPPED].values()
     return [{"name": row["name"], "reason": row["reason"], "at": row["at"]} for row in rows if row["entry"] > entry]
 
 
 def count_step(world: World, name: str) -> str | None:
-    """Count a due step that was planned without delay. If there are too many, return a reason to stop the scenario."""
+    """Count a due step that was planned without delay. Return a reason to stop the scenario if too many such steps are
+    due at the same time, otherwise None.
+    """
     # Only steps without delay can form an endless loop at one time. Many steps with a delay can be due at the same
     # time, but never more than the events that planned them.
     instants = world.store[INSTANTS]
@@ -91,7 +97,7 @@ def count_step(world: World, name: str) -> str | None:
 
 
 def count_pending(world: World, name: str, fresh: int) -> str | None:
-    """Return a reason to stop a scenario if it has too many pending steps.
+    """Return a reason to stop a scenario if it has too many pending steps, otherwise None.
 
     `fresh` is the number of steps that were just planned.
     """
@@ -109,7 +115,8 @@ def count_pending(world: World, name: str, fresh: int) -> str | None:
 def record_failure(world: World, step: PlannedStep, error: Exception) -> str | None:
     """Record a step that failed.
 
-    Return a reason to stop its scenario if the previous failure was in the same step or had the same exception class.
+    Return a reason to stop the scenario if the previous failure was in the same step or had the same exception class.
+    Otherwise, return None.
     """
     failures, kind = world.store[FAILURES], type(error).__name__
     reason = f"{kind}: {error}"[:_LONGEST_REASON]
@@ -122,6 +129,8 @@ def record_failure(world: World, step: PlannedStep, error: Exception) -> str | N
 
 
 def record_success(world: World, name: str) -> None:
-    """End a series of failures after a step has succeeded. Call this inside a transaction."""
+    """Delete the record of the scenario's last failure, because a step has succeeded. Call this function inside a
+    transaction.
+    """
     if name in world.store[FAILURES]:
         world.store[FAILURES].delete(name)

@@ -30,9 +30,9 @@ def with_ancestors(world: World, object_id: str) -> Iterator[str]:
 
 
 def origin_with_ancestors(world: World, object_id: str) -> RequestOrigin:
-    """Return the origin of the request that created the object.
+    """Return the origin of an object: the request that created it.
 
-    If there is none, return the origin of the nearest ancestor with an origin.
+    If the object was not created by a request, return the origin of its nearest ancestor that was.
     """
     own = origin_of(world, object_id)  # This is nearly always the result, and takes a third of the time.
     if own.body is not NO_MEMBERS:
@@ -45,7 +45,9 @@ def origin_with_ancestors(world: World, object_id: str) -> RequestOrigin:
 
 
 class View:
-    """Resolves dotted paths in one object (`object_id`) or one request (`body`)."""
+    """Returns the values at dotted paths in an object (`object_id`) or a request (`body`), including values in related
+    resources.
+    """
 
     def __init__(
         self,
@@ -82,7 +84,7 @@ class View:
         return seen[path]
 
     def carried_text(self) -> bytes:
-        """Return the body of the request that created the object, as JSON."""
+        """Return the body of the request that created the object, as JSON bytes."""
         return self._creating_request().body.read()
 
     def _creating_request(self) -> RequestOrigin:
@@ -106,8 +108,8 @@ class View:
     def _named(self, root: str) -> str | None:
         """Return the id of a related resource, or None if there is none.
 
-        A resource is related if the call consumes it, or if the object, the request or another related resource refers
-        to it.
+        `root` names the kind of resource. A resource is related if the call uses it up (such as a quote), or if the
+        object, the request or another related resource contains its id.
         """
         kinds = self._vocabulary.roots[root]
         using = self._vocabulary.using.get(root) if self._body is not None else None

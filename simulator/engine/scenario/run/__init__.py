@@ -1,1 +1,1 @@
-"""Runs scenarios without an integrator, and records them."""
+"""Runs scenarios without an integrator, and records calls as scenario files."""

@@ -1,4 +1,4 @@
-"""The models of `drive` (the integrator's steps) and `expect` in a scenario file."""
+"""The pydantic models for the sections `drive` (the integrator's steps) and `expect` of a scenario file."""
 
 # ruff: noqa: RUF012 — pydantic copies the defaults of its models.
 
@@ -63,9 +63,9 @@ class Advance(Part):
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """A step that advances the clock until timers of a resource have fired.
+    """A step that advances the clock until certain timers of a resource have fired.
 
-    Scenario files cannot contain such a step.
+    The simulator itself uses such steps. Scenario files cannot contain them.
     """
 
     target: str
@@ -108,7 +108,7 @@ class Receiver(Part):
 
 
 def action(name: str, target: str | None = None, **parameters: Any) -> DriveAction:
-    """Return the step that performs an action with these parameters."""
+    """Return a step that performs the action `name` with these parameters."""
     return DriveAction.model_validate({"action": name, "target": target, **parameters})
 
 

@@ -1,4 +1,4 @@
-"""Checks a scenario's `expect` section after the steps of its `drive` section, and explains each unmet expectation."""
+"""Checks the `expect` section of a scenario after the run, and explains each unmet expectation."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class ExpectationChecker:
         return problem + self._trace.describe_attempts(of_type) if problem else ""
 
     def _lost(self, attempts: Sequence[JsonObject]) -> str:
-        """List the events that were not sent, and the events that an endpoint did not acknowledge."""
+        """Return one line for each event that was not sent, and for each event that an endpoint did not acknowledge."""
         wanted = {(row["event_id"], row["endpoint_id"]): row for row in attempts}
         done = {(row["event_id"], row["endpoint_id"]) for row in attempts if row["status"] == "succeeded"}
         lost = [row for key, row in wanted.items() if key not in done]
@@ -88,9 +88,9 @@ class ExpectationChecker:
 def _count_problem(
     what: str, where: Mapping[str, object], shown: Sequence[Mapping[str, object]], times: int | None
 ) -> str:
-    """Return the reason why the number of matches is wrong, or "" if it is correct.
+    """Return a message if the number of objects that match `where` is wrong, otherwise "".
 
-    Without `times`, at least one of the given objects must match. Return "" if there are no objects.
+    If `times` is None, at least one object must match. In that case, also return "" if `shown` is empty.
     """
     count = sum(not _difference(where, one) for one in shown)
     if times is not None:

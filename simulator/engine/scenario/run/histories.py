@@ -1,4 +1,6 @@
-"""Orders over several simulated days, which `POST /_simulator/seed` creates to give a world a history."""
+"""Types that describe example payments over several simulated days. `POST /_simulator/seed` creates such payments to
+give a world a history.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from simulator.kernel.world import World
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """One order: the steps that create it, and the actions that complete it."""
+    """One payment: the steps that create it, and the third-party actions that complete it."""
 
     drive: Drive
     """The steps that create the order. If one of them is refused, the later steps are omitted."""
@@ -21,7 +23,7 @@ class Episode:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The orders of an account over several days."""
+    """A provider's functions that generate the payments of an account over several days."""
 
     mixes: Mapping[str, str]
     """The mixes of outcomes, each with its description."""

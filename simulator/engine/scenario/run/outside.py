@@ -1,4 +1,4 @@
-"""Moves a resource to a status with actions of third parties. The replay of recordings uses this module."""
+"""Performs the third-party actions that move a resource to a given status. Used to replay recordings."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from simulator.kernel.world import World
 def move_to_status(
     world: World, actions: ActionTable, identifier: str, status: object, environment: str, cause: Cause
 ) -> bool:
-    """Perform the actions that move a resource to a status. Return True if its status changed.
+    """Perform the actions that move a resource to a status. Return True if the resource's status changed.
 
-    Paths that need an API call or a timer are not used. Return False if the resource does not exist, belongs to another
-    user, or already has the status.
+    If a sequence of transitions also needs an API call or a timer, it is not used. Return False if the resource does
+    not exist, belongs to another user, or already has the status.
     """
     record = find(world, identifier)
     if record is None or record.owner or record.status == status:
@@ -34,7 +34,7 @@ def move_to_status(
 
 
 def _perform(world: World, actions: ActionTable, steps: Sequence[DriveAction], environment: str, cause: Cause) -> bool:
-    """Perform actions atomically. Return False if one is illegal."""
+    """Perform all actions in one transaction. If an action is refused, change nothing and return False."""
     try:
         with world.change(cause):
             for step in steps:

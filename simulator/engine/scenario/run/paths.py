@@ -1,7 +1,8 @@
-"""Finds paths of transitions from an object's status to an event, and converts them to steps under `drive`.
+"""Finds the sequences of transitions (paths) that lead from an object's status to an event, and converts each path to
+steps of a scenario's `drive` section.
 
-The state table declares the events of each transition. This module adds the cause of each transition: a third-party
-action, an API call by the account, or a timer.
+The state table declares the events that a transition emits. This module determines the step that causes a transition: a
+third-party action, an API call by the account, or a timer.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from simulator.kernel.world import World
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """The transitions in one path, and the steps that cause them."""
+    """A sequence of transitions, and the steps that cause these transitions."""
 
     moves: tuple[Move, ...]
     steps: Drive
@@ -41,7 +42,9 @@ class Path:
 
 
 def _events_without_move(world: World, kind: str) -> Mapping[str, tuple[Move, ...]]:
-    """Return the events that objects of a kind emit without a status change, as transitions by status."""
+    """Return the events that objects of a kind emit without changing their status. Each event is represented as a
+    transition, grouped by status.
+    """
     return {
         row.in_status: (Move(row.name.rpartition(".")[2], row.in_status, (row.name,)),)
         for row in vocabulary_of(world).events.values()
@@ -50,14 +53,14 @@ def _events_without_move(world: World, kind: str) -> Mapping[str, tuple[Move, ..
 
 
 def emits(world: World, kind: str, event: str) -> bool:
-    """Return True if objects of a kind emit an event, when they are created or later."""
+    """Return True if objects of a kind can emit an event when they are created or at any later time."""
     machine = world.wiring.kinds[kind].machine
     rows = (machine.initial, *machine.rows.values(), *_events_without_move(world, kind).values())
     return any(event in move.events for row in rows for move in row)
 
 
 def factory_for(world: World, event: str) -> Factory:
-    """Return the factory for an event.
+    """Return the factory that creates an object for which the event can be triggered.
 
     A factory with `usual` steps for the event takes precedence. Otherwise, return the first factory for a kind that
     emits the event.
@@ -68,7 +71,7 @@ def factory_for(world: World, event: str) -> Factory:
 
 
 def paths_to(world: World, actions: ActionTable, record: Record, event: str) -> list[Path]:
-    """Return every path from the object's current status to the event, cheapest first.
+    """Return every path from an object's current status to an event, cheapest first.
 
     Raise `ControlError` 409 if there is no path.
     """
@@ -93,7 +96,9 @@ def paths_to(world: World, actions: ActionTable, record: Record, event: str) -> 
 
 
 def paths_where(world: World, actions: ActionTable, record: Record, reached: Callable[[Move], bool]) -> list[Path]:
-    """Return every path from the object's current status to a transition that satisfies `reached`, cheapest first."""
+    """Return every path from an object's current status to a transition for which `reached` returns True, cheapest
+    first.
+    """
     machine, extra = kind_of(world, record).machine, _events_without_move(world, record.kind)
     found = []
     for moves in _sequences(machine, extra, record.status, reached):
@@ -118,7 +123,7 @@ def _sequences(
     reached: Callable[[Move], bool],
     visited: tuple[str, ...] = (),
 ) -> Iterator[tuple[Move, ...]]:
-    """Yield every sequence of transitions whose last transition satisfies `reached`.
+    """Yield every sequence of transitions from `state` to a transition for which `reached` returns True.
 
     No sequence contains a state twice.
     """
@@ -131,7 +136,7 @@ def _sequences(
 
 
 def _steps(world: World, actions: ActionTable, record: Any, move: Move) -> Drive:
-    """Return the steps that cause a transition, or () if no step can."""
+    """Return the steps that cause a transition, or () if no steps can cause it."""
     on = move.on
     if on in actions.rows and record.kind in actions.kinds(on):
         return (action(on, record.id, **triggers_of(world).parameters(record, move)),)
@@ -147,7 +152,7 @@ def _steps(world: World, actions: ActionTable, record: Any, move: Move) -> Drive
 
 
 def _call(world: World, record: Any, on: str) -> Drive:
-    """Return the API call that causes a transition, or () if there is none."""
+    """Return the API call that causes a transition, as a tuple of one step. Return () if there is no such call."""
     collection = kind_of(world, record).collection
     if not collection:
         return ()

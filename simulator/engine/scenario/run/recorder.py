@@ -1,7 +1,8 @@
 """Writes recorded calls, actions and clock changes as a scenario file.
 
-They become the steps of the `drive`, in the same order and at the same times. Ids from responses are replaced with
-`${step.path}`, so that the scenario can run in another world. Events and final statuses become `expect`.
+The recorded calls become the steps of the `drive` section, in the same order and at the same times. Ids from responses
+are replaced with placeholders `${step.path}`, because another world has other ids. The events and the final statuses
+become the `expect` section.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """The content of a recording."""
+    """The recorded calls and actions, and the facts that are needed to write the scenario file."""
 
     name: str
     description: str
@@ -89,7 +90,7 @@ class Recording:
 
 @dataclass
 class _Entry:
-    """A step in the drive. The step gets a name if another step refers to it."""
+    """A step in the `drive` section. The step gets a name if another step refers to it."""
 
     step: JsonObject
     answer: Any = None
@@ -98,7 +99,7 @@ class _Entry:
 
 
 def record(recording: Recording, locate: Locate) -> str:
-    """Return the text of the scenario file."""
+    """Return a recording as the text of a scenario file. `locate` finds ids that were in no response."""
     return _Recorder(recording, locate).text()
 
 
@@ -195,7 +196,9 @@ class _Recorder:
         return "&".join(f"{name}{equals}{self._put_in(value)}" for name, equals, value in pairs)
 
     def _put_in(self, value: object) -> Any:
-        """Replace every id that an earlier response returned with a reference to that response."""
+        """Replace every value that is known from an earlier response, such as an id, with a placeholder that refers to
+        that response.
+        """
         return with_texts(value, self._reference)
 
     def _reference(self, text: str) -> str:
@@ -207,7 +210,9 @@ class _Recorder:
         return f"${{{path}}}" if entry is None else f"${{{self._name(entry)}.{path}}}"
 
     def _look_up(self, identifier: str) -> None:
-        """Add a step that finds an object whose id was in no response, by its position in the list of its kind."""
+        """Add a step that lists resources to find an object whose id was in no response. The object is identified by
+        its position in the list.
+        """
         found = self._locate(identifier)
         if found is not None:
             query, path = found
@@ -233,7 +238,7 @@ class _Recorder:
 
 
 def _line(note: str) -> str:
-    """Replace unprintable characters, because a path can contain any character."""
+    """Replace unprintable characters in a comment line, because recorded paths can contain any character."""
     return "".join(character if character.isprintable() else "·" for character in note)
 
 
@@ -249,7 +254,9 @@ def _hint(done: Done, kinds: Mapping[str, str]) -> str:
 
 
 def _chosen_values(answer: object, path: str = "", key: str = "") -> Iterable[tuple[str, str]]:
-    """Yield the values in a response that the service chose, such as ids, addresses and memos, with their paths."""
+    """Yield each value in a response that the service chose (such as an id, an address or a memo), with the value's
+    path.
+    """
     if isinstance(answer, dict):
         for name, item in answer.items():
             yield from _chosen_values(item, f"{path}.{name}" if path else name, name)

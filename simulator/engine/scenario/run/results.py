@@ -10,7 +10,7 @@ from simulator.kernel.dataclass import dataclass
 
 @dataclass(frozen=True)
 class TimelineEntry:
-    """One line in the timeline. `at` is simulated time."""
+    """One line in the timeline of a run. `at` is simulated time."""
 
     at: str
     kind: str
@@ -19,7 +19,7 @@ class TimelineEntry:
 
 @dataclass(frozen=True)
 class Check:
-    """A check of the drive or of one expectation."""
+    """The result of the steps in `drive`, or of one expectation in `expect`."""
 
     name: str
     problem: str = ""
@@ -32,7 +32,9 @@ class Check:
 
 @dataclass
 class RunResult:
-    """The result of running one scenario. The run passes if the drive succeeds and all expectations are met."""
+    """The result of running one scenario. The run passes if all steps of its `drive` section succeed and all
+    expectations are met.
+    """
 
     name: str
     world: str = ""
@@ -56,7 +58,7 @@ class RunResult:
         return "\n".join(lines)
 
     def suite(self) -> Suite:
-        """The result as a JUnit suite, with one test case for the drive and one for each expectation."""
+        """The result as a JUnit suite, with one test case for the `drive` section and one for each expectation."""
         cases = [
             Case(
                 f"scenario.{self.name}",

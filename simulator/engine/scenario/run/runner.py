@@ -1,7 +1,7 @@
 """Runs a scenario without an integrator: sets up a world, plays its `drive` over HTTP, then checks its `expect`.
 
-Every run has its own world with a manual clock, so runs repeat exactly. The runner is an ordinary client: it uses only
-the API and the control API, and does not access the engine's state.
+Every run uses a new world with a manual clock, so runs repeat exactly. The runner uses only the API and the control
+API, like any other client.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ RETRIED = (429, 503)
 
 
 class RunFailed(Exception):
-    """The run cannot continue."""
+    """Raised if a run cannot continue."""
 
 
 _FAILURES = (RunFailed, NoValue, ConnectionError)
@@ -44,9 +44,9 @@ async def run(
     seed: int | None = None,
     keep: bool = False,
 ) -> RunResult:
-    """Run a scenario in a new world. The world is deleted afterwards unless `keep` is set.
+    """Run a scenario in a new world, and return the result. The world is deleted afterwards unless `keep` is True.
 
-    `exchange` is the service's request for a token, or None if it has none.
+    `exchange` describes the request that returns an access token, or is None if the service has no such request.
     """
     runner = _Run(file, client, exchange, seed)
     try:
@@ -58,7 +58,7 @@ async def run(
 
 
 class _Run:
-    """One run: its world, its tokens, and the responses so far."""
+    """One run of a scenario, with its world, its access tokens, and the responses so far."""
 
     def __init__(self, file: ScenarioFile, client: Client, exchange: TokenExchange | None, seed: int | None) -> None:
         self._file = file
@@ -106,8 +106,8 @@ class _Run:
     async def _prepare(self) -> None:
         """Create a world, register a receiver if the file needs one, and activate the scenario.
 
-        The request specifies all settings and the list of active scenarios, so a run does not depend on the server's
-        flags.
+        The request for the world specifies all settings and the list of active scenarios, so a run does not depend on
+        the server's command-line flags.
         """
         wanted = {
             "clock": {"mode": "manual", "now": MANUAL_START},
@@ -211,7 +211,7 @@ class _Run:
         return done.get("resource")
 
     async def _call(self, key: str, call: DriveCall) -> Reply:
-        """Make a call, and repeat it after 429, 503 and dropped connections.
+        """Make the call in a step. Repeat the call after a response 429 or 503, and after a dropped connection.
 
         Raise `RunFailed` if the response is not the expected one.
         """
@@ -240,7 +240,7 @@ class _Run:
     async def _attempt(
         self, call: DriveCall, method: str, path: str, body: object, headers: Mapping[str, str]
     ) -> Reply | None:
-        """Make one attempt. If the token has expired, get a new one and try again.
+        """Make one attempt at a call. If the access token has expired, get a new token and try again.
 
         Return None if the connection was dropped.
         """
@@ -263,11 +263,11 @@ class _Run:
         return reply
 
     def _environment(self, step: DriveCall | DriveAction) -> str:
-        """Return the environment of a step. Default: the service's first environment."""
+        """Return the environment of a step. The default is the service's first environment."""
         return step.environment or next(iter(self._credentials))
 
     async def _token(self, environment: str, base: str, *, fresh: bool) -> str | Reply:
-        """Return an access token for an environment, or the response if the token request was refused."""
+        """Return an access token for an environment. If the token request is refused, return the response to it."""
         if fresh or environment not in self._tokens:
             keys, exchange = self._credentials[environment], self._exchange
             if exchange is None:

@@ -1,6 +1,6 @@
 """The timeline of a run: events, delivery attempts, and calls affected by faults, in order.
 
-The entries are read from the control API after each step.
+The entries are fetched from the control API after each step.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _FEW = 5
 
 
 class Trace:
-    """The entries so far. Set `inbox` to the endpoint id of the run's own receiver."""
+    """Collects the timeline of a run. Set `inbox` to the endpoint id of the run's own webhook receiver."""
 
     def __init__(self, file: ScenarioFile, get: Get, *, has_address: bool) -> None:
         self._file = file
@@ -34,9 +34,9 @@ class Trace:
         self.attempts: list[JsonObject] = []
 
     async def collect(self, *, delivered: bool) -> list[TimelineEntry]:
-        """Return the new entries in order.
+        """Return the timeline entries since the last call, in order.
 
-        Attempts are included only if `delivered` is True, which means that all due attempts have ended.
+        Delivery attempts are included only if `delivered` is True. Set it only after all due attempts have ended.
         """
         # Before all attempts have ended, the set of finished attempts depends on the receiver's speed, and runs would
         # not repeat exactly.
@@ -62,7 +62,7 @@ class Trace:
         return bool(document.get("faults") or document.get("with") or calls_control)
 
     async def _hits(self) -> AsyncIterator[TimelineEntry]:
-        """Yield an entry for each new call that a fault affected."""
+        """Yield a timeline entry for each new API call that a fault affected."""
         rows = (await self._get("/faults"))["data"]
         own = [row for row in rows if row.get("scenario") == self._file.name]
         for row in rows:
@@ -94,7 +94,9 @@ class Trace:
         return self._faults.get(identifier, f"the fault {identifier}")
 
     def _attempt(self, row: Mapping[str, Any]) -> str:
-        """Describe an attempt: event, endpoint, response, next attempt, and the fault that affected it."""
+        """Describe a delivery attempt in one line: event, endpoint, response, next attempt, and the fault that affected
+        the attempt.
+        """
         nth = f", attempt {row['attempt']}" if row["attempt"] > 1 else ""
         by = f", by {self._fault(row['fault_id'])}" if row.get("fault_id") else ""
         return f"{row['event_type']} → {self._endpoint(row)}{nth}: {_response(row)}{by}"
@@ -125,7 +127,7 @@ def _response(row: Mapping[str, Any]) -> str:
 
 
 def describe_history(shown: Mapping[str, Any]) -> Iterator[str]:
-    """Describe why a resource has its current status, and what is still planned for it."""
+    """Yield lines that explain the current status of a resource: its last transition and its planned timers."""
     history = shown.get("history") or []
     if history:
         last = history[-1]

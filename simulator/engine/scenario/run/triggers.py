@@ -1,6 +1,6 @@
-"""The provider-specific part of triggering events.
+"""Types for the provider-specific part of triggering events.
 
-It defines how to create objects, and how to cause special transitions.
+A provider specifies how to create objects, and how to cause special transitions.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Factory:
-    """Creates objects of one kind."""
+    """Returns the steps that create an object of one kind."""
 
     kind: str
     set_up: Callable[[World, str, str], Setup]
@@ -43,7 +43,9 @@ class Factory:
 
 @dataclass(frozen=True)
 class Triggers:
-    """Facts about a provider that the state tables, actions, timers and operations do not contain."""
+    """The information about a provider that is needed to trigger events and that its state tables, actions, timers and
+    operations do not contain.
+    """
 
     without_funds: Callable[[World, ActionTable, str, Cause], AbstractContextManager[None]]
     """A context manager that empties the balance that pays for a resource, given its id.
