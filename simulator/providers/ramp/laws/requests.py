@@ -2,12 +2,13 @@
 
 - A webhook endpoint is called at its registration, so its URL must exist. The hooks use the inbox of the simulator
 under test, or RAMPSIM_WEBHOOK_URL.
-- POST /auth/token gets the real key pair. While fuzzing, it also gets generated ones.
-- The page size has two parameter names. If the ignored one is invalid, the request is valid.
+- POST /auth/token gets the real key pair. In some requests, it gets generated keys instead.
+- The page size has two parameter names, and `size` takes precedence over `limit`. If `limit` is invalid, the hooks
+remove `size`, so that the service refuses the request.
 - A quote is used with its own beneficiary, payer and address, taken from earlier responses. Every second request keeps
 the generated values, so that refusals are also covered.
 
-The hooks change only requests that are meant to be accepted.
+Apart from webhook URLs and page sizes, the hooks change only requests that are meant to be accepted.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def before_call(case: Any) -> None:
 
 
 def after_call(case: Any, response: Any) -> None:
-    """Save a response for later requests that refer to it."""
+    """Save a created resource for later requests, or remove a deleted resource."""
     name = f"{case.method} {case.path}"
     if response.status_code == 204:
         _memory.beneficiaries.pop(str(case.path_parameters.get("id")), None)
@@ -138,7 +139,7 @@ def _with_a_usual_amount(case: Any) -> None:
 
 
 def _to_a_payee(case: Any) -> None:
-    """Withdraw to a beneficiary with the same fiat currency."""
+    """Set a beneficiary with the fiat currency of the withdrawal."""
     payee = _memory.payee(case.body["fiat_currency"])
     if payee is not None:
         case.body = {**case.body, "beneficiary_id": payee}

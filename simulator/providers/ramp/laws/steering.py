@@ -1,4 +1,4 @@
-"""Outside events that rule checks trigger in the world under test: deposits, rate changes, network failures."""
+"""Functions that cause outside events in the world under test, such as rate changes and network failures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FUNDS = {
 
 
 def provide(world: ControlledWorld) -> None:
-    """Refill the account."""
+    """Set the account's balances to the amounts in `FUNDS`."""
     for symbol, network in FUNDS:
         set_balance(world, FUNDS[symbol, network], symbol, network)
 
@@ -35,7 +35,7 @@ def platform_user(world: ControlledWorld) -> Shown:
 def meanwhile(
     world: ControlledWorld, action: str, change: JsonObject, back: JsonObject, target: str | None = None
 ) -> Iterator[None]:
-    """Perform an action with `change` when the block starts, and again with `back` when it ends."""
+    """Perform an action with `change` when the `with` block starts, and again with `back` when the block ends."""
     world.act(action, target, **change)
     try:
         yield
@@ -44,11 +44,11 @@ def meanwhile(
 
 
 def moved_rates(world: ControlledWorld, percent: int) -> AbstractContextManager[None]:
-    """Change all rates for the duration of the block."""
+    """Change all rates by a percentage for the duration of a `with` block."""
     return meanwhile(world, "move_rates", {"percent": percent}, {"percent": 100 * (100 / (100 + percent) - 1)})
 
 
 def network_status(world: ControlledWorld, network: str, status: str) -> AbstractContextManager[None]:
-    """Set a network's status for the duration of the block."""
+    """Set a network's status for the duration of a `with` block. After the block, the status is operational."""
     operational = {"network": network, "status": "operational"}
     return meanwhile(world, "set_network", {**operational, "status": status}, operational)

@@ -94,7 +94,7 @@ def offramp(bench: Bench, network: str = "stellar") -> Answer:
 
 
 def balances(bench: Bench, member: str = "available") -> dict[tuple[str, str], Decimal]:
-    """Return the amount of each balance, by symbol and network."""
+    """Return the field `member` of each balance, by symbol and network."""
     rows = bench.done("GET /wallet/assets", query={"size": 100}).items
     return {(row["symbol"], row["network"]): Decimal(row[member]) for row in rows}
 
@@ -177,7 +177,7 @@ def deposit(bench: Bench, home: str, asset: str = "USDC", amount: str = "25", **
 
 
 def shows(bench: Bench, transaction: Answer | str, status: str) -> Answer:
-    """Check a transaction's status, and return the GET response."""
+    """Check that a transaction has the given status. Return the GET response."""
     made = (transaction,) if isinstance(transaction, Answer) else ()
     name = transaction.text("id") if isinstance(transaction, Answer) else transaction
     answer = bench.done("GET /transactions/{id}", id=name)

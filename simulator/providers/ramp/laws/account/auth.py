@@ -69,7 +69,7 @@ def credentials(bench: Bench) -> None:
 
 @promise("auth.environment", "Authentication: environment mismatch")
 def environment(bench: Bench) -> None:
-    """A key pair with the prefixes for the other environment is refused with 401."""
+    """A key with the prefix of the other environment (sandbox or production) is refused with 401."""
     pair = _pair(bench)
     swapped = {"_test_": "_live_", "_live_": "_test_"}
     other = {
@@ -83,7 +83,9 @@ def environment(bench: Bench) -> None:
 
 
 def _judge_token(bench: Bench, token: str) -> None:
-    """Check that all operations refuse a token. If the run is read-only, check only operations that read."""
+    """Check that all operations except the token exchange refuse a token. A read-only run only checks operations that
+    use GET.
+    """
     for operation in operation_ids():
         if operation != TOKEN and (bench.writes or operation.startswith("GET ")):
             ids = dict.fromkeys(re.findall(r"\{([a-z_]+)\}", operation), NOWHERE)
@@ -118,7 +120,7 @@ def expires(bench: Bench) -> None:
 def rotation(bench: Bench) -> None:
     """Two key pairs work at the same time.
 
-    Revoking one invalidates its tokens immediately, but not the other pair's tokens.
+    Revoking one pair invalidates its tokens immediately, but not the tokens of the other pair.
     """
     pair = _new_pair(bench)
     beside = bench.service.another(keys=(pair["public_key"], pair["secret_key"]))
@@ -147,7 +149,9 @@ def permissions(bench: Bench) -> None:
 
 
 class Gate(NamedTuple):
-    """Actions that restrict an account and lift the restriction, and calls that return 403 while it applies."""
+    """An action that restricts an account and can lift the restriction, and the calls that a restricted account cannot
+    make.
+    """
 
     action: str
     closing: JsonObject

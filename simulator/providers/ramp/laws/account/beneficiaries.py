@@ -1,4 +1,4 @@
-"""Beneficiaries: their fields, and which requests are refused."""
+"""Beneficiaries: their fields, and the requests that are refused."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ ENVELOPE = "Event envelope"
 
 
 def _ramps(bench: Bench) -> tuple[str, str]:
-    """Complete an onramp and refund a failed offramp. Return the ids of both."""
+    """Complete an onramp and refund a failed offramp. Return the two ids."""
     world, paid, failed = bench.world, stock.onramp(bench).text("id"), stock.offramp(bench).text("id")
     world.act("payment_arrives", paid)
     world.act("complete", paid)
@@ -39,7 +39,7 @@ def _send(bench: Bench) -> str:
 
 
 def _delivered(bench: Bench, *events: str) -> Iterator[tuple[Receiver, Delivery]]:
-    """Cause events of most types, and yield the deliveries."""
+    """Cause events of most types. Yield each delivery with its receiver."""
     with receiving(bench, *events) as receiver:
         _ramps(bench)
         _send(bench)
@@ -81,7 +81,7 @@ def created_at(bench: Bench) -> None:
 
 @promise("event.expired", TYPES, "writes", "control")
 def expiry_events(bench: Bench) -> None:
-    """A ramp that receives no funds and a quote that is not used send an event when they expire."""
+    """An event is sent when an unpaid ramp or an unused quote expires."""
     with receiving(bench) as receiver:
         waiting, unused = stock.onramp(bench).text("id"), stock.onramp_quote(bench).text("id")
         bench.world.advance("31m")
@@ -91,7 +91,7 @@ def expiry_events(bench: Bench) -> None:
 
 @promise("event.wallet_transactions", TYPES, "writes", "control")
 def wallet_transaction_events(bench: Bench) -> None:
-    """Wallet transactions send an event when their status changes to processing, completed or failed."""
+    """An event is sent when the status of a wallet transaction changes to processing, completed or failed."""
     with receiving(bench) as receiver:
         receiver.came(_send(bench), "transaction", "processing", "completed")
         lost = stock.sent(bench).text("id")
@@ -104,7 +104,7 @@ def wallet_transaction_events(bench: Bench) -> None:
 
 @promise("event.resources", TYPES, "writes", "control")
 def resource_events(bench: Bench) -> None:
-    """Changes to beneficiaries, wallets and deposits send events."""
+    """An event is sent when a beneficiary is created or deleted, a wallet is created, or a deposit changes status."""
     with receiving(bench) as receiver:
         payee = stock.beneficiary(bench).text("id")
         bench.done("DELETE /beneficiaries/{id}", id=payee)
@@ -119,7 +119,7 @@ def resource_events(bench: Bench) -> None:
 
 @promise("event.lightning", TYPES, "writes", "control")
 def lightning_events(bench: Bench) -> None:
-    """A Lightning invoice sends an event when it is paid or expires."""
+    """An event is sent when a Lightning invoice is paid or expires."""
     with receiving(bench) as receiver:
         home = stock.wallet(bench, "bitcoin").text("id")
         body = {"type": "invoice", "amount_sats": 1000, "expires_in": 600}
@@ -132,7 +132,7 @@ def lightning_events(bench: Bench) -> None:
 
 @promise("event.account", TYPES, "writes", "control")
 def account_events(bench: Bench) -> None:
-    """KYC decisions and changes of a network's status send events."""
+    """An event is sent when the account's KYC status or a network's status changes."""
     with receiving(bench, "kyc.action_required", "kyc.approved", "network.status_changed") as receiver:
         bench.world.act("set_kyc", status="action_required")
         bench.world.act("set_kyc", status="approved")
@@ -145,7 +145,7 @@ def account_events(bench: Bench) -> None:
 
 @promise("event.recurring", TYPES, "writes", "control")
 def recurring_events(bench: Bench) -> None:
-    """A recurring payment sends events when it is activated, runs, is paused and ends."""
+    """An event is sent when a recurring payment is activated, runs, is paused, or ends."""
     with receiving(bench) as receiver:
         name = recurring.active(bench)
         bench.done("POST /recurring-payments/{id}/pause", {}, id=name)
@@ -166,7 +166,7 @@ def recurring_events(bench: Bench) -> None:
 
 @promise("event.upcoming", "Limits: Recurring run upcoming notice", "writes", "control")
 def upcoming(bench: Bench) -> None:
-    """An event announces a run 24 hours in advance, not earlier."""
+    """An event announces each run of a recurring payment 24 hours in advance, not earlier."""
     kind = "recurring_payment.run_upcoming"
     with receiving(bench, kind) as receiver:
         name = recurring.active(bench, days=3)
@@ -201,7 +201,7 @@ def _judge_shapes(bench: Bench, *, promises: bool) -> None:
 
 @promise("event.shape", ENVELOPE, "writes", "control")
 def shape(bench: Bench) -> None:
-    """An event and its object contain the fields in the specification."""
+    """An event and its object contain the fields that the specification lists."""
     _judge_shapes(bench, promises=True)
 
 

@@ -15,7 +15,7 @@ PROFILE, CHANGE, LIMITS = "GET /profile", "PATCH /profile", "GET /profile/limits
 
 @promise("profile.sent_only", "PATCH /profile: only sent fields change", "writes")
 def sent_only(bench: Bench) -> None:
-    """PATCH changes the fields that are sent, and no others."""
+    """PATCH /profile changes only the fields in the request."""
     before = bench.done(PROFILE)
     try:
         changed = bench.done(CHANGE, {"first_name": "Amina"})
@@ -28,7 +28,7 @@ def sent_only(bench: Bench) -> None:
 
 @promise("profile.currency", "PATCH /profile: default_currency", "writes")
 def currency(bench: Bench) -> None:
-    """default_currency can be any of the five currencies. Others are refused with 400 invalid_parameter."""
+    """default_currency can be any of the five fiat currencies. Other values are refused with 400 invalid_parameter."""
     before = bench.done(PROFILE).text("default_currency")
     try:
         for code in ("ZAR", "NGN"):

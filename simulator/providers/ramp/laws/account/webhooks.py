@@ -30,7 +30,9 @@ class Receiver:
         self.id = self.made.text("id")
 
     def got(self, kind: str | None = None) -> list[Delivery]:
-        """Return the deliveries, without the test request at registration."""
+        """Return the deliveries of events of type `kind`, or all deliveries. The test request at registration is not
+        included.
+        """
         rows = self.bench.world.received(self.name)[1:]
         return [row for row in rows if kind in (None, row.type)]
 
@@ -41,12 +43,12 @@ class Receiver:
         return self.bench.holds(held, self.made, message, place)
 
     def counts(self, due: int, when: str) -> bool:
-        """Check the number of deliveries so far."""
+        """Check that there were `due` deliveries so far. `when` is a time description for the message."""
         count = len(self.got())
         return self.holds(count == due, f"{count} deliveries {when}, not {due}", "deliveries")
 
     def came(self, name: str, group: str, *words: str) -> None:
-        """Check that events about a resource were delivered."""
+        """Check that events of the types `group.word` about the resource with the id `name` were delivered."""
         types = [row.type for row in self.got() if row.object.get("id") == name]
         for kind in (f"{group}.{word}" for word in words):
             message = f"no {kind} for {name} was delivered; delivered: {', '.join(types) or 'nothing'}"
@@ -55,7 +57,7 @@ class Receiver:
 
 @contextmanager
 def receiving(bench: Bench, *events: str) -> Iterator[Receiver]:
-    """Create an endpoint for the duration of the block."""
+    """Create a webhook endpoint, and delete it at the end of the `with` block."""
     receiver = Receiver(bench, events or ("*",))
     try:
         yield receiver
@@ -88,7 +90,7 @@ def endpoint(bench: Bench) -> None:
 
 @promise("webhook.patched", "PATCH /webhooks/{id}", "writes", "hook")
 def patched(bench: Bench) -> None:
-    """PATCH permanently changes events, description and status."""
+    """PATCH /webhooks/{id} permanently changes events, description and status."""
     made = bench.done(CREATE, {"url": bench.hook, "events": ["*"]})
     change = {"events": ["deposit.confirmed"], "description": "other", "status": "disabled"}
     answer = bench.done(CHANGE, change, id=made.text("id"))
@@ -230,7 +232,7 @@ def same_event(bench: Bench) -> None:
 
 @guess("webhook.same_bytes", "W7", "writes", "control")
 def same_bytes(bench: Bench) -> None:
-    """Every attempt to deliver an event has the same body bytes, signed with its own timestamp."""
+    """All attempts to deliver an event send the same body bytes. Each attempt is signed with its own timestamp."""
     with failing(bench, 500, 500, 200) as receiver:
         bench.world.advance("10m")
         got = receiver.got()
@@ -286,7 +288,7 @@ def deliveries(bench: Bench) -> None:
 
 @guess("webhook.one_after_another", "W6", "writes", "control")
 def one_after_another(bench: Bench) -> None:
-    """First attempts arrive in the order of their events."""
+    """The first delivery attempts for several events arrive in the order in which the events were created."""
     with receiving(bench) as receiver:
         for _ in range(3):
             stock.onramp(bench)

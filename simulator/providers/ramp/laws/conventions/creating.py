@@ -14,7 +14,8 @@ RESOURCES = "Endpoints"
 def _created(bench: Bench) -> list[tuple[Answer, str, str]]:
     """Create one resource of each kind.
 
-    For each one, return the response, its read operation, and its list operation, or "" if there is none.
+    For each resource, return the response, the operation that reads it, and the operation that lists it, or "" if it is
+    not listed.
     """
     transactions = [
         make(bench)
@@ -40,7 +41,7 @@ def _created(bench: Bench) -> list[tuple[Answer, str, str]]:
 
 @promise("get.after_create", RESOURCES, "writes")
 def read_after_create(bench: Bench) -> None:
-    """GET for a new resource returns the same as its creation."""
+    """GET for a new resource returns the same fields as the request that created it."""
     for made, reading, _ in _created(bench):
         answer = bench.call(reading, id=made.text("id"))
         if bench.accepted(answer, 200, after=(made,)):
@@ -80,7 +81,7 @@ PARTS = (
 
 @promise("get.parts", RESOURCES)
 def parts(bench: Bench) -> None:
-    """A listed resource's order, deposits, Lightning entries, runs and deliveries can be read."""
+    """For each item in a list, its order, deposits, Lightning entries, runs or deliveries can be read."""
     for rows, reading, name in PARTS:
         page = bench.done(rows, query={"size": 3})
         for row in page.items:
@@ -102,7 +103,9 @@ def quote_of_ramp(bench: Bench) -> None:
 
 
 def _deleted(bench: Bench) -> list[tuple[Answer, Answer, str]]:
-    """Create and delete resources. Return both responses and the path for each."""
+    """Create and delete resources. For each one, return the response to its creation, the response to its deletion, and
+    its path.
+    """
     made = [(stock.beneficiary(bench), "/beneficiaries")]
     if bench.has("hook"):
         made.append((stock.webhook(bench), "/webhooks"))
@@ -111,7 +114,7 @@ def _deleted(bench: Bench) -> list[tuple[Answer, Answer, str]]:
 
 @promise("delete.gone", "Endpoints: DELETE; Errors: not_found", "writes")
 def gone(bench: Bench) -> None:
-    """A deleted resource is not found."""
+    """Requests for a deleted resource return 404 not_found."""
     for made, deleted, path in _deleted(bench):
         _judge_gone(bench, made, deleted, path)
 

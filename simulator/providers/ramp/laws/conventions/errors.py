@@ -62,7 +62,7 @@ def internal_error(answer: Answer) -> Iterator[tuple[str, str | None]]:
 
 
 def _bodies(bench: Bench) -> list[tuple[str, JsonObject, tuple[str, ...]]]:
-    """Return operations with a valid body and the body's required fields."""
+    """Return operations, each with a valid body and the names of its required fields."""
     withdraw, payment = stock.withdraw_quote_body(bench), stock.recurring_body(bench)
     fee = {"product": "onramp", "amount": stock.FIAT, "currency": "KES", "network": "celo", "fiat_currency": "KES"}
     return [
@@ -122,7 +122,7 @@ def body(bench: Bench) -> None:
 
 @promise("errors.rate_limited", "Errors: rate_limited", "writes", "control")
 def rate_limited(bench: Bench) -> None:
-    """Too many requests return 429 rate_limited with Retry-After."""
+    """Requests above the rate limit return 429 rate_limited with the header Retry-After."""
     beside = bench.service.another()
     beside.patient = False
     token = beside.sign_in()
@@ -136,7 +136,7 @@ def rate_limited(bench: Bench) -> None:
 
 @guess("errors.route", "H3")
 def route(bench: Bench) -> None:
-    """An unknown path returns 404 not_found, an unknown method 405 with Allow."""
+    """An unknown path returns 404 not_found. An unknown method returns 405 with the header Allow."""
     bench.refused(bench.call("GET /nothing/here"), 404, "not_found")
     if bench.writes:
         wrong = bench.call("PUT /quotes", {})

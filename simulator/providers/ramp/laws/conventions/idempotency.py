@@ -42,7 +42,7 @@ class Post:
         self.bench.refused(answer, 409, "idempotency_conflict", after=(first,))
 
     def creates_another(self, second: Answer, first: Answer, message: str) -> None:
-        """Check that another key creates another resource."""
+        """Check that the response `second` contains another resource than the response `first`."""
         held = second.ok and second.text("id") != first.text("id")
         self.bench.holds(held, second, f"returns {second.short} {message}", "id", after=(first,))
 
@@ -109,7 +109,7 @@ def nothing_new(bench: Bench) -> None:
 
 @promise("idempotency.conflict", COMMON, "writes")
 def conflict(bench: Bench) -> None:
-    """A key reused with another body returns 409 idempotency_conflict."""
+    """An Idempotency-Key that is reused with another body returns 409 idempotency_conflict."""
     for post in _posts(bench):
         first = post.first()
         change = {"amount": "21"} if "amount" in post.body else {"reference": bench.fresh()}
@@ -118,7 +118,7 @@ def conflict(bench: Bench) -> None:
 
 @promise("idempotency.two_keys", COMMON, "writes")
 def two_keys(bench: Bench) -> None:
-    """The same body with two different keys creates two resources."""
+    """Two requests with the same body but different idempotency keys create two resources."""
     for operation, body in (("POST /quotes", stock.ONRAMP), ("POST /wallet/swap/quote", stock.SWAP_QUOTE)):
         post = _post(bench, operation, body)
         first = post.first()
@@ -127,7 +127,7 @@ def two_keys(bench: Bench) -> None:
 
 @promise("idempotency.case", COMMON, "writes")
 def case(bench: Bench) -> None:
-    """Keys that differ only in case are different keys."""
+    """Idempotency keys that differ only in case are different keys."""
     post = _quote(bench)
     first = post.first()
     for other in (post.key.lower(), post.key.upper()):
@@ -136,7 +136,7 @@ def case(bench: Bench) -> None:
 
 @promise("idempotency.at_once", COMMON, "writes")
 def at_once(bench: Bench) -> None:
-    """Concurrent calls with the same key return the same response."""
+    """Concurrent calls with the same Idempotency-Key return the same response."""
     post, gate = _send(bench), Barrier(4)
     _send(bench).first()
     answers: list[Answer] = []
@@ -182,7 +182,7 @@ def refusal(bench: Bench) -> None:
 
 @guess("idempotency.forgotten", "H14", "writes", "control")
 def forgotten(bench: Bench) -> None:
-    """A key is stored for 24 hours and can be reused afterwards."""
+    """An Idempotency-Key is stored for 24 hours. After that, it can be used for another request."""
     post = _quote(bench)
     first = post.first()
     bench.world.advance("23h59m")
@@ -204,7 +204,7 @@ def quote_expired(bench: Bench) -> None:
 
 @guess("idempotency.other_operation", "H14", "writes")
 def other_operation(bench: Bench) -> None:
-    """A key used in one operation returns 409 idempotency_conflict in another."""
+    """An Idempotency-Key that was used with one operation returns 409 idempotency_conflict with another."""
     post = _quote(bench)
     first = post.first()
     post.conflict(bench.call("POST /wallets", {"network": "celo"}, key=post.key), first)

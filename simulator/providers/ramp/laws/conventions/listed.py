@@ -19,12 +19,14 @@ def _is(name: str) -> Matches:
 
 
 def _same_network(name: str) -> Matches:
-    """Return a filter check that ignores case, because wallet transactions use uppercase network names."""
+    """Return a function that checks an item's network against a filter value. It ignores case, because wallet
+    transactions use uppercase network names.
+    """
     return lambda row, value: str(row.get(name) or "").lower() == value.lower()
 
 
 def _swap_side(name: str, matches: Matches) -> Matches:
-    """Return a filter check that a swap passes if either of its sides passes."""
+    """Return a function that checks an item with `matches`. A swap passes if the swap or one of its sides passes."""
 
     def either(row: Shown, value: str) -> bool:
         sides = [row.get("from"), row.get("to")]
@@ -39,8 +41,8 @@ def _asset_of(row: Shown, value: str) -> bool:
 
 
 def amount_of(row: Shown) -> Decimal:
-    """Return the amount that a list compares: source_amount, from.amount for a swap, or otherwise amount (decision
-    L3).
+    """Return the amount of an item that filters and sort orders use: source_amount, from.amount for a swap, or
+    otherwise amount (decision L3).
     """
     side = row.get("from")
     value = row.get("source_amount") or (side.get("amount") if isinstance(side, Mapping) else None)
@@ -56,8 +58,8 @@ def _order_asset(row: Shown, value: str) -> bool:
 
 
 def _null_or(name: str) -> Matches:
-    """Return a filter check that a null field also passes, because null means that a fee product applies to all
-    values.
+    """Return a function that checks an item's field against a filter value. Null passes, because null means that a fee
+    product applies to all values.
     """
     return lambda row, value: row.get(name) in (value, None)
 
@@ -68,7 +70,7 @@ def _detail(name: str) -> Matches:
 
 @dataclass(frozen=True)
 class Listed:
-    """One list operation."""
+    """A list operation under test, with its filters and sort fields."""
 
     operation: str
     filters: Mapping[str, Matches]

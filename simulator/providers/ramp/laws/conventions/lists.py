@@ -1,4 +1,4 @@
-"""Lists: order, filters, dates and search. Checked with every list operation that supports them."""
+"""Lists: order, filters, dates and search. Each rule is checked with every list operation that it applies to."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ def order(bench: Bench) -> None:
 
 
 def _sorted(keys: list[object], falling: bool) -> bool:
-    """Return True if keys are in order. Strings may use any collation: case and punctuation may or may not matter."""
+    """Return True if keys are in ascending order, or in descending order if `falling` is True. Any collation of strings
+    is accepted: it may respect or ignore case and punctuation.
+    """
     ways: list[Callable[[object], object]] = [lambda key: key]
     if any(isinstance(key, str) for key in keys):
         ways += [lambda key: str(key).casefold(), lambda key: [one for one in str(key).casefold() if one.isalnum()]]
@@ -54,7 +56,9 @@ def _sorted(keys: list[object], falling: bool) -> bool:
 
 
 def _filtered(bench: Bench, one: Listed) -> list[tuple[str, str, Answer]]:
-    """Return the filtered list for each value that each filter accepts."""
+    """Request a list with each value of each filter. Return the filter name, the value and the response for each
+    accepted value.
+    """
     found = []
     for name in one.filters:
         for value in VALUES[name]:
@@ -130,7 +134,9 @@ def _within(row: Shown, name: str, bound: str) -> bool:
 
 @promise("filter.whole_days", COMMON)
 def whole_days(bench: Bench) -> None:
-    """A date without a time means the start of the day in start_date and the end of the day in end_date, in UTC."""
+    """A date without a time means the start of the day in UTC if it is in start_date, and the end of the day if it is
+    in end_date.
+    """
     stocked(bench)
     for one in LISTS:
         rows = whole(bench, one) if one.dates else []

@@ -30,7 +30,7 @@ def total_pages(answer: Answer) -> Iterator[tuple[str, str | None]]:
 
 @always_promise("page.rows", "Pagination envelope")
 def page_rows(answer: Answer) -> Iterator[tuple[str, str | None]]:
-    """A page contains size items. The last page contains the rest."""
+    """Each page contains `size` items, except for the last page, which contains the rest."""
     if answer.ok and "pagination" in answer.body:
         number, size, total = (int(answer.number(f"pagination.{name}")) for name in ("page", "size", "total"))
         due = max(0, min(size, total - (number - 1) * size))
@@ -49,7 +49,7 @@ def _walk(
     bench: Bench, operation: str, key: str, keys: list[object], size: int,
     query: Mapping[str, object] | None = None, **ids: str,
 ) -> None:  # fmt: skip
-    """Check that the pages of a given size contain these items, each once and in this order."""
+    """Check that pages of the given size together contain the items with these keys, each once and in this order."""
     seen: list[object] = []
     number = 1
     while True:
@@ -102,7 +102,7 @@ def filtered(bench: Bench) -> None:
 
 @dataclass(frozen=True)
 class Sublist:
-    """A list that belongs to a resource."""
+    """A list that belongs to a resource, such as the deposits to a wallet."""
 
     operation: str
     controlled: bool
@@ -112,8 +112,8 @@ class Sublist:
 
 
 def _thrice(bench: Bench, make: Callable[[], object]) -> None:
-    """Create three items, at three different times if possible, because the order of items with equal times is not
-    promised.
+    """Call `make` three times to create three items. The creation times differ if the run controls the clock, because
+    the order of items with equal times is not promised.
     """
     for _ in range(3):
         make()
@@ -161,7 +161,7 @@ def _times(page: Answer) -> list[datetime]:
 
 @promise("page.sublists", COMMON, "writes")
 def sublists(bench: Bench) -> None:
-    """A list that belongs to a resource supports pages, an order and date filters."""
+    """A list that belongs to a resource supports paging, sort_order and date filters."""
     for one in SUBLISTS:
         if one.controlled and not bench.controlled:
             continue

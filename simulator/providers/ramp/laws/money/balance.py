@@ -138,13 +138,15 @@ def swap_locked(bench: Bench) -> None:
 
 @promise("swap.side_to", "POST /wallet/swap/quote: amount_side", "writes")
 def side_to(bench: Bench) -> None:
-    """If amount_side is to, the amount is the amount received."""
+    """If amount_side is `to`, the requested amount is the amount received."""
     bench.amounts(bench.done(QUOTE, {**stock.SWAP_QUOTE, "amount_side": "to"}), {"to.amount": AMOUNT})
 
 
 @promise("swap.slippage", "Errors: slippage_exceeded", "writes", "control")
 def slippage(bench: Bench) -> None:
-    """If a swap's rate has fallen by more than its slippage, the swap is refused with 422 slippage_exceeded."""
+    """If the rate has fallen by more than the slippage tolerance of the quote, the swap is refused with 422
+    slippage_exceeded.
+    """
     quote = bench.done(QUOTE, {**stock.SWAP_QUOTE, "slippage": 0.5})
     with steering.moved_rates(bench.world, -5):
         refused = bench.call("POST /wallet/swap", {"quote_id": quote.text("id")})
@@ -166,7 +168,7 @@ def swap_completes(bench: Bench) -> None:
 
 @guess("balance.send", "M11", "writes", "control")
 def balance_send(bench: Bench) -> None:
-    """A send debits the available balance when it is created. A failed send restores it."""
+    """A send debits the available balance when the send is created. If the send fails, the balance is restored."""
     before = stock.available(bench)
     made = stock.sent(bench)
     debited = before - stock.available(bench)
@@ -178,7 +180,7 @@ def balance_send(bench: Bench) -> None:
 
 @promise("send.way", "Wallet transaction: tx_hash", "writes", "control")
 def send_way(bench: Bench) -> None:
-    """An on-chain send is processing after it is broadcast, and then completed with its tx_hash."""
+    """An on-chain send is processing after it is broadcast. A completed send has a tx_hash."""
     made = stock.sent(bench)
     bench.equal(made, "tx_hash", None)
     bench.world.act("broadcast", made.text("id"))

@@ -1,4 +1,4 @@
-"""Buys and withdrawals, which exchange the account's balance and fiat, and the quotes for them."""
+"""Buys and withdrawals, and the quotes for them."""
 
 from __future__ import annotations
 

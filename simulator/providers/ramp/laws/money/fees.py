@@ -28,7 +28,7 @@ ASKED: tuple[JsonObject, ...] = (
 
 
 def _calculated(bench: Bench) -> list[tuple[Answer, Answer]]:
-    """Return fee calculator responses, each with the fee product."""
+    """Return fee calculator responses, each with the fee product that was used."""
     found = []
     for body in ASKED if bench.writes else ():
         answer = bench.done(CALCULATE, body)
@@ -38,7 +38,9 @@ def _calculated(bench: Bench) -> list[tuple[Answer, Answer]]:
 
 @promise("fee.formula", "Fee formula", "writes")
 def formula(bench: Bench) -> None:
-    """The processing fee is percentage of the amount plus fixed, but at least min_fee and at most max_fee."""
+    """The processing fee is `percentage` percent of the amount plus `fixed`, but at least `min_fee` and at most
+    `max_fee`.
+    """
     for answer, product in _calculated(bench):
         amount = answer.number("amount")
         due = amount * product.number("percentage") / 100 + product.number("fixed")
@@ -52,7 +54,7 @@ def formula(bench: Bench) -> None:
 
 @promise("fee.breakdown", "POST /fees/calculate: breakdown", "writes")
 def breakdown(bench: Bench) -> None:
-    """The breakdown contains the product's percentage and fixed, and states which bound was applied."""
+    """The breakdown contains the product's `percentage` and `fixed`, and states if min_fee or max_fee was applied."""
     for answer, product in _calculated(bench):
         raw = answer.number("amount") * product.number("percentage") / 100 + product.number("fixed")
         low = raw < product.number("min_fee")
@@ -108,7 +110,9 @@ def _products(bench: Bench, status: str) -> list[Shown]:
 
 @promise("fee.active_listed", "GET /fees: status, active by default")
 def active_listed(bench: Bench) -> None:
-    """Without status, only active products are listed. With status all, inactive products are also listed."""
+    """Without the filter `status`, only active fee products are listed. With status `all`, inactive products are also
+    listed.
+    """
     default = [row for page in pages(bench.service, "GET /fees") for row in page.items]
     page = bench.done("GET /fees")
     bench.holds(all(row["status"] == "active" for row in default), page, "inactive products are listed", "data")
@@ -168,7 +172,7 @@ def rate_current(bench: Bench) -> None:
 
 @promise("network.stats", "GET /network/stats")
 def network_stats(bench: Bench) -> None:
-    """Network stats list stellar and celo with their assets, or only the network that the request specifies."""
+    """GET /network/stats returns stellar and celo with their assets, or only the network that the request specifies."""
     answer = bench.done("GET /network/stats")
     names = sorted(row["network"] for row in answer.body["networks"])
     bench.holds(names == ["celo", "stellar"], answer, f"networks are {names}", "networks")

@@ -43,7 +43,9 @@ def fee_total(answer: Answer) -> Iterator[tuple[str, str | None]]:
 
 
 def _sides(answer: Answer) -> tuple[Decimal, Decimal, Decimal]:
-    """Return the paid amount minus the fee, the rate as a factor, and the received amount."""
+    """Return three values of a quote: the paid amount minus the fee, the factor that converts it, and the received
+    amount.
+    """
     rate = answer.number("rate")
     if answer.operation == "POST /wallet/swap/quote":
         return answer.number("from.amount") - answer.number("fee.total"), rate, answer.number("to.amount")
@@ -110,7 +112,7 @@ def echo(bench: Bench) -> None:
 
 @promise("quote.expires", "States: Ramp quote", "writes", "control")
 def expires(bench: Bench) -> None:
-    """A quote is active for 30 minutes, and then expired."""
+    """A quote is active for 30 minutes, and then expires."""
     quote = stock.onramp_quote(bench)
     bench.world.advance("29m58s")
     bench.equal(bench.done("GET /quotes/{id}", id=quote.text("id")), "status", "active")

@@ -104,7 +104,7 @@ def once(bench: Bench) -> None:
 
 
 def _refused(bench: Bench, quote: Answer, body: JsonObject, error: str, status: str) -> Answer:
-    """Check that confirming a quote is refused, and which status the quote has afterwards."""
+    """Check that confirming a quote is refused with `error`, and that the quote then has the given status."""
     code, _, word = error.partition(" ")
     refused = bench.call(CONFIRM, body, id=quote.text("id"))
     bench.refused(refused, int(code), word, after=(quote,))
@@ -180,7 +180,7 @@ def ramp_expires(bench: Bench) -> None:
 
 @promise("onramp.way", "States: Ramp transaction", "writes", "control")
 def onramp_way(bench: Bench) -> None:
-    """A paid onramp is processing, and then completed with its tx_hash."""
+    """A paid onramp is processing. A completed onramp has a tx_hash."""
     name = stock.onramp(bench).text("id")
     bench.world.act("payment_arrives", name)
     stock.shows(bench, name, "processing")

@@ -108,7 +108,7 @@ def schedule_fields(bench: Bench) -> None:
 
 @promise("recurring.activate", "States: Recurring payment, activate", "writes")
 def activate(bench: Bench) -> None:
-    """A reviewed payment can be activated, and then it has a next run."""
+    """A reviewed payment can be activated. An active payment has a next run."""
     name = _scheduled(bench)
     answer = _activated(bench, name)
     bench.equal(answer, "id", name)
@@ -139,7 +139,7 @@ MONTHLY = (
 
 @promise("recurring.short_months", f"PUT {PATH}/schedule", "writes")
 def short_months(bench: Bench) -> None:
-    """A monthly payment runs on the last day of a month that does not have the scheduled day."""
+    """In a month without the scheduled day, a monthly payment runs on the last day of the month."""
     name = stock.recurring(bench).text("id")
     plan = _daily(bench, frequency="monthly")
     year = int(str(plan["start_date"])[:4]) + 1
@@ -216,7 +216,9 @@ def restarted(bench: Bench) -> None:
 
 
 def _illegal(bench: Bench) -> list[tuple[str, str, JsonObject, str]]:
-    """Create payments. For each, return the id, a transition that is illegal in its status, and the status."""
+    """Create recurring payments. Return illegal requests, each as a payment's id, the operation, the body, and the
+    payment's status.
+    """
     held, busy, fresh = active(bench), active(bench), stock.recurring(bench).text("id")
     bench.done(PAUSE, {}, id=held)
     return [

@@ -1,4 +1,4 @@
-"""Rounding and precision: amounts that leave remainders, down to the last decimal of each currency."""
+"""Rounding of fees and amounts to the last decimal place of each currency."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def rounded(exact: Decimal, step: Decimal, *, up: bool = False) -> Decimal:
 
 @dataclass(frozen=True)
 class Priced:
-    """An operation that returns a quote, a valid body, and the calculator request that returns the same fee."""
+    """An operation that creates a quote, a valid body for the operation, and the fee calculator request that returns
+    the same fee.
+    """
 
     operation: str
     body: JsonObject
@@ -75,7 +77,7 @@ def _amounts(row: Priced) -> list[Decimal]:
 
 @guess("fee.rounded_up", "H9", "writes")
 def fee_rounded_up(bench: Bench) -> None:
-    """A fee is rounded up to the last decimal of its currency, both by the calculator and in the quote."""
+    """A fee is rounded up to the last decimal place of its currency, both by the calculator and in the quote."""
     for row in _priced(bench):
         step = last_place(str(row.asked["currency"]), row.network)
         terms = bench.done(CALCULATE, {**row.asked, "amount": row.first})
@@ -116,7 +118,7 @@ TRIES = 12
 
 @guess("quote.rounded_down", "H9", "writes")
 def rounded_down(bench: Bench) -> None:
-    """The received amount is rounded down to the last decimal of its currency."""
+    """The received amount is rounded down to the last decimal place of its currency."""
     for row in _priced(bench):
         for amount in _amounts(row)[:TRIES]:
             quote = bench.done(row.operation, {**row.body, "amount": f"{amount:f}"})
@@ -152,7 +154,7 @@ def _sent(bench: Bench) -> list[Answer]:
 
 
 def _judge(bench: Bench, made: list[Answer], due: Mapping[tuple[str, str], Decimal]) -> None:
-    """Check the available amount of each asset that was sent."""
+    """Check that the available amount of each sent asset is the amount in `due`."""
     left = stock.balances(bench)
     for (symbol, network, _), answer in zip(SPENT, made, strict=True):
         got, wanted = left[symbol, network], due[symbol, network]

@@ -62,7 +62,7 @@ def request_kept(bench: Bench) -> None:
 
 @promise("patch.kept", "PATCH /wallets/{id}", "writes")
 def patch_kept(bench: Bench) -> None:
-    """PATCH permanently changes the fields that are sent, and no others."""
+    """PATCH /wallets/{id} permanently changes the fields in the request, and no others."""
     made = stock.wallet(bench)
     name = made.text("id")
     changed = bench.done("PATCH /wallets/{id}", {"label": "other"}, id=name)
@@ -80,7 +80,7 @@ def _disabled(bench: Bench, made: Answer) -> Answer:
 
 @promise("errors.wallet_disabled", "Errors: wallet_disabled", "writes")
 def wallet_disabled(bench: Bench) -> None:
-    """For a disabled wallet, requests for Lightning entries are refused with 409 wallet_disabled."""
+    """Requests to add a Lightning entry to a disabled wallet are refused with 409 wallet_disabled."""
     made = stock.wallet(bench, "bitcoin")
     disabled = _disabled(bench, made)
     answer = bench.call(LIGHTNING, {"type": "invoice", "amount_sats": 1000}, id=made.text("id"))
@@ -120,7 +120,7 @@ def entry(bench: Bench) -> None:
 
 @promise("lightning.listed", "GET /wallets/{id}/lightning; Wallet with its Lightning addresses", "writes")
 def lightning_listed(bench: Bench) -> None:
-    """Lightning entries are in their wallet's list. The wallet itself also contains the addresses."""
+    """A wallet's Lightning entries are listed. The response for the wallet also contains its Lightning addresses."""
     home, made = _entry(bench, type="lightning_address")
     page = bench.done(ENTRIES, id=home)
     ids = [row["id"] for row in page.items]
@@ -144,7 +144,7 @@ def lightning_disabled(bench: Bench) -> None:
 
 @promise("invoice.lifetime", "Limits: Lightning invoice lifetime", "writes")
 def invoice_lifetime(bench: Bench) -> None:
-    """An invoice expires after 1800 seconds, or after expires_in seconds."""
+    """An invoice expires after `expires_in` seconds. The default is 1800."""
     for asked, seconds in (({}, 1800), ({"expires_in": 600}, 600)):
         _, made = _entry(bench, type="invoice", amount_sats=1000, **asked)
         lives = instant(made.text("expires_at")) - instant(made.text("created_at"))
@@ -161,7 +161,7 @@ def invoice_required(bench: Bench) -> None:
 
 
 def _shows(bench: Bench, home: str, made: Answer, due: str) -> None:
-    """Check the status of an invoice."""
+    """Check that an invoice has the status `due`."""
     page = bench.done(ENTRIES, id=home)
     status = next(str(row["status"]) for row in page.items if row["id"] == made.text("id"))
     bench.holds(status == due, page, f"status is {status}, not {due}", "status", after=(made,))
@@ -179,7 +179,7 @@ def invoice_expires(bench: Bench) -> None:
 
 @promise("invoice.paid", "States: Lightning invoice", "writes", "control")
 def invoice_paid(bench: Bench) -> None:
-    """A paid invoice does not expire. It is a confirmed Lightning deposit to its wallet."""
+    """A paid invoice does not expire. Its payment is listed as a confirmed Lightning deposit to the wallet."""
     home, made = _entry(bench, type="invoice", amount_sats=1000)
     bench.world.act("invoice_paid", made.text("id"))
     bench.world.advance("1h")
