@@ -1,1 +1,3 @@
-"""Serves the API over HTTP: finds the world and caller, runs the checks in order, and drives the clocks."""
+"""Serves the API over HTTP: finds the world and the caller of each request, runs the checks in order, and advances the
+clocks of the worlds.
+"""

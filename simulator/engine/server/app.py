@@ -1,7 +1,8 @@
-"""The server as a Starlette application. Calls to the API and the control API are handled before its routes.
+"""The server as a Starlette application. Calls to the API and the control API are handled before Starlette searches its
+routes.
 
-The two APIs are not lists of routes. Starlette searches such a list from the start for every call, which
-reduced the measured throughput by a third. Each API has its own router instead.
+The two APIs are not registered as Starlette routes, because Starlette searches its routes from the first one for every
+call. This reduced the measured throughput by a third. Each API has its own router instead.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from simulator.kernel.dataclass import dataclass
 
 @dataclass(frozen=True)
 class ConnectionLimits:
-    """Time limits of a connection, in seconds of real time."""
+    """Time limits for an HTTP connection, in seconds of real time."""
 
     idle_seconds: float = 60.0
     """How long a connection can be idle before it is closed."""
@@ -40,7 +41,7 @@ class ConnectionLimits:
 
 
 class Application(Starlette):
-    """The whole server: the API, the control API and other `routes`. The API responds to any other path with 404.
+    """The whole server: the API, the control API and additional `routes`. For any other path, the API returns 404.
 
     Starlette sends no lifespan events to a mounted application. If this application is mounted, the clock of a world
     therefore starts with the first call to that world, and you must call `runtime.close()` to close the connections to
@@ -77,7 +78,7 @@ class Application(Starlette):
     def fast_path(self) -> FastPath | None:
         """The fast path to the API and the control API.
 
-        None if middleware was added to the application, because that middleware must process every call.
+        The value is None if middleware was added to the application, because this middleware must process every call.
         """
         return self._fast_path if len(self.user_middleware) == self._layers else None
 
@@ -104,7 +105,9 @@ class Interface:
         self._hosts = hosts
 
     def refusal(self, scope: Scope) -> str | None:
-        """Return the reason why a call is refused before its body is read, or None if it is accepted."""
+        """Check the headers of a call. Return the reason to refuse the call before its body is read, or None to accept
+        the call.
+        """
         return self._hosts.api_refusal(scope)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -88,11 +88,11 @@ class Config:
 def make_config(
     given: Mapping[str, Any], switches: alternatives.Alternatives, observed: tuple[Observed, ...], *, is_loopback: bool
 ) -> Config:
-    """Validate the options of a server and return the configuration.
+    """Validate the options of a server, and return the configuration.
 
-    `given` contains their values by parameter name, as strings if they come from the command line. `scenario` is None
-    for the default scenarios, and `assume` contains strings of the form `ID=ALTERNATIVE`. Raise `ConfigError` with all
-    problems if a value is invalid.
+    `given` contains the values of the options by parameter name. Values from the command line are strings. The option
+    `scenario` is None for the default scenarios. The option `assume` contains strings of the form `ID=ALTERNATIVE`.
+    Raise `ConfigError` with all problems if a value is invalid.
     """
     problems: list[str] = []
     host, store, advertise, state = given["host"], given["store"], given["advertise"], given["state"]
@@ -156,7 +156,7 @@ def make_config(
 
 
 def _without_password(url: str) -> str:
-    """Return a URL with its password masked, so that it can be logged."""
+    """Return a URL for the log, with its password masked."""
     return _PASSWORD.sub("***", url)
 
 
@@ -184,7 +184,9 @@ def _seconds(name: str, text: str, problems: list[str]) -> float:
 
 
 def _settings(given: dict[str, Any], problems: list[str]) -> Mapping[str, Any]:
-    """Return the settings of the default world. In flags and environment variables, numbers are strings."""
+    """Return the settings of the default world. Convert numbers, because flags and environment variables contain
+    strings.
+    """
     values = {name: _count(value) if name in _COUNTS else value for name, value in given.items()}
     if values == DEFAULTS:
         return {**DEFAULTS}
@@ -200,7 +202,9 @@ def _settings(given: dict[str, Any], problems: list[str]) -> Mapping[str, Any]:
 
 
 def _count(value: Any) -> Any:
-    """Return the number in a string. Return any other value unchanged, so that validation refuses it."""
+    """Convert a string that contains an integer to this integer. Return any other value unchanged. Validation then
+    refuses it.
+    """
     return int(value) if str(value).isdecimal() and len(str(value)) <= _LONGEST_NUMBER else value
 
 

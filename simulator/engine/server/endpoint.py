@@ -1,7 +1,7 @@
 """One generic endpoint for all operations of the API.
 
-It runs the checks in the order of decision H2. The endpoint does not depend on specific resources. Its input is an HTTP
-request that has already been read, and it returns status, headers and body.
+The endpoint runs the checks in the order of decision H2. It does not depend on specific resources. Its input is an HTTP
+request that has already been read. Its output is the status, headers and body of the response.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _Found: TypeAlias = tuple[Mapping[str, Operation], Mapping[str, str]] | None
 
 
 class Endpoint:
-    """Answers API calls for all worlds of a simulator."""
+    """Handles API calls for all worlds of a simulator."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
@@ -60,14 +60,14 @@ class Endpoint:
         self.quota = CallQuota()
 
     async def answer(self, incoming: Incoming) -> Outgoing:
-        """Answer one call. This never raises an exception."""
+        """Return the response to one call. This method never raises an exception."""
         answering = self.begin(incoming)
         return answering if isinstance(answering, Outgoing) else await answering
 
     def begin(self, incoming: Incoming) -> Answering:
-        """Start `answer`.
+        """Start to carry out a call.
 
-        Return the response, or an awaitable for the response if the call has to wait. Few calls have to wait.
+        Return the response. If the call has to wait, return an awaitable for the response. Few calls have to wait.
         """
         request = self._begin(incoming)
         found = self._router.find(request.path)
@@ -76,7 +76,7 @@ class Endpoint:
         return self._entered(request, found)
 
     async def _awakened(self, request: Request, found: _Found) -> Outgoing:
-        """Answer a call to a server on which some worlds are not in memory."""
+        """Carry out a call on a server that does not have all worlds in memory."""
         absent = await presence.refusal(self._runtime, request, is_known=found is not None)
         if absent is not None:
             return absent
@@ -114,7 +114,7 @@ class Endpoint:
         return await self._awaited(request, answering)
 
     async def _awaited(self, request: Request, answering: Answering) -> Outgoing:
-        """Return the response of a call that waits."""
+        """Return the response to a call that may have to wait."""
         try:
             outgoing = answering if isinstance(answering, Outgoing) else await self._or_refused(request, answering)
         except Exception:
@@ -122,7 +122,9 @@ class Endpoint:
         return await self._followed_up(request, outgoing, self._finish(request, outgoing))
 
     async def _followed_up(self, request: Request, outgoing: Outgoing, is_finished: bool) -> Outgoing:
-        """Return a response once the due timers have fired and the deliveries that must precede it have been made."""
+        """Return a response after all due timers have fired. If a fault requires deliveries before the response, wait
+        for them.
+        """
         if not is_finished:
             await self._follow_up(request.world)
         if request.may_wait:
@@ -133,8 +135,8 @@ class Endpoint:
     def refuse(self, error: ApiError) -> Outgoing:
         """Refuse a call before all other checks, without changing any world.
 
-        Web pages send such calls without their user's knowledge. A request id from a world's random stream would change
-        the ids of all later calls, so the id is derived from a counter.
+        A web page can send such calls without its user's knowledge. The request id is therefore derived from a counter.
+        An id from a world's random stream would change the ids of all later calls.
         """
         self._refused += 1
         request_id = f"req_{text_of(derive('refused before a world', self._refused))}"
@@ -146,16 +148,16 @@ class Endpoint:
         return Request(incoming, environment, path, self._simulator.default, started, token_of(incoming))
 
     def _place_of(self, path: str) -> tuple[str, str]:
-        """Return what `split_base` returns, in half the time for the paths of the API."""
+        """Split a path into environment and API path like `split_base`, but in half the time."""
         for base, length, environment in self._bases:
             if path.startswith(base):
                 return environment, path[length:]
         return split_base(self._simulator.provider.environments, path)
 
     def _finish(self, request: Request, outgoing: Outgoing) -> bool:
-        """Fire the timers that are due now. Return False if they have not all fired in the time allowed.
+        """Fire the timers that are due now. Return False if timers remain at the end of the time allowed.
 
-        A failure here does not change the response.
+        If this fails, the error is only logged, and the response stays the same.
         """
         try:
             if not request.is_entered:
@@ -173,7 +175,7 @@ class Endpoint:
             self._runtime.log_defect()
 
     async def _delivered_first(self, request: Request) -> None:
-        """Wait until the events of a call are delivered, if a fault requires their delivery before the response."""
+        """If a fault requires it, wait until the events of a call are delivered. The response is sent afterwards."""
         try:
             attempts = webhooks.awaited(request.world, request.request_id)
             await self._runtime.courier.landed(request.world, attempts)
@@ -181,7 +183,7 @@ class Endpoint:
             self._runtime.log_defect()
 
     def _fail(self, request: Request) -> Outgoing:
-        """Return a 500 response for the exception that is being handled. The traceback is only logged."""
+        """Return a 500 response for the exception that is being handled, and log the traceback."""
         self._runtime.log_defect()
         with suppress(Exception):
             identify(request)
@@ -197,9 +199,9 @@ class Endpoint:
             return answers.refused(request, error)
 
     async def _catch_up(self, request: Request, *, is_known: bool) -> None:
-        """Bring the world of a call up to date.
+        """Bring the clock of a call's world up to date.
 
-        If another world replaces it in the meantime, continue with the other world.
+        If another world with the same id replaces the world in the meantime, continue with the other world.
         """
         while True:
             world = request.world
@@ -212,8 +214,9 @@ class Endpoint:
     def _perform(self, request: Request, found: _Found) -> Answering:
         """Carry out a call in one transaction, up to the first point where it must wait. Most calls never wait.
 
-        Some writes remain even if the call is refused: request id, rate limit, fault hits and call counters. They are
-        in the same transaction as the call's journal entry. The refusal undoes all other writes (see `Performer`).
+        If the call is refused, most of its writes are undone (see `Performer`). The writes for the request id, rate
+        limit, fault counters and call counters remain. These writes are in the same transaction as the call's journal
+        entry.
         """
         world = request.world
         with world.change(BOOKKEEPING):
@@ -236,9 +239,9 @@ class Endpoint:
             return answer
 
     def _recognised(self, request: Request, found: _Found) -> tuple[Operation, Call]:
-        """Return the operation and the call, including its caller.
+        """Find the operation and the caller of a request. Return the operation and the call.
 
-        Raise `ApiError` 404, 405 or 401 if the path, the method or the token is not accepted.
+        Raise `ApiError` 404 for an unknown path, 405 for a wrong method, or 401 for a token that is not accepted.
         """
         if found is None or not request.environment:
             raise ApiError("not_found", f"There is no path {request.incoming.path}.")
@@ -295,8 +298,8 @@ class Endpoint:
     def _enter(self, request: Request, outgoing: Outgoing) -> None:
         """Add the call to the journal and count it. Call this inside a transaction.
 
-        A failure here is only logged. The call has already been carried out, and a caller that got an error would
-        repeat it.
+        If this fails, the error is only logged. The call has already been carried out, and a client would repeat it
+        after an error response.
         """
         request.is_entered = True
         try:

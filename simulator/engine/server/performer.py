@@ -43,7 +43,7 @@ The awaitable is awaited outside any transaction.
 
 
 class Performer:
-    """Carries out calls for all worlds of a simulator."""
+    """Carries out API calls for all worlds of a simulator."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
@@ -53,7 +53,9 @@ class Performer:
         """The calls that are waiting, by world, environment and idempotency key. Retries wait for these futures."""
 
     def perform(self, request: Request, operation: Operation, call: Call) -> Answering:
-        """Carry out a call. Raise `ApiError` if the call is refused before its operation runs."""
+        """Carry out a call, and return the response or an awaitable for it. Raise `ApiError` if the call is refused
+        before its operation runs.
+        """
         world, incoming = request.world, request.incoming
         gates_last = assumes(world, "H2", "body_before_permission")
         pipeline.admit(operation, call, pipeline.no_gates if gates_last else self._check_gates)
@@ -72,7 +74,7 @@ class Performer:
     def _validated(self, request: Request, operation: Operation, call: Call) -> JsonObject:
         """Validate the body and the query of a call. Return the JSON object in its body.
 
-        Raise `ApiError` 400 if one of them is invalid.
+        Raise `ApiError` 400 if the body or the query is invalid.
         """
         world, incoming = request.world, request.incoming
         query = dict(parse_qsl(incoming.query.decode("latin-1"), keep_blank_values=True)) if incoming.query else {}
@@ -102,7 +104,9 @@ class Performer:
     def _act_once(
         self, request: Request, call: Call, operation: Operation, origin: RequestOrigin, key: str
     ) -> Answering:
-        """Carry out a call that has an idempotency key. A retry waits for the first call (decision H14)."""
+        """Carry out a call that has an idempotency key. If an earlier call with this key is still in progress, wait for
+        it (decision H14).
+        """
         idempotency.check_key(key)
         world, environment = request.world, request.environment
         body = (request.incoming.body or b"") if operation.takes_body else b""
@@ -135,9 +139,9 @@ class Performer:
         return await self.changed(world, act)
 
     def _awaited(self, place: tuple[World, str, str], answering: Coroutine[Any, Any, Outgoing]) -> Answering:
-        """Return an awaitable for the rest of a call that has an idempotency key.
+        """Return an awaitable for the rest of a call that has an idempotency key and has to wait.
 
-        From now on, retries wait for this awaitable.
+        Later calls with the same key wait until the awaitable has ended.
         """
         done = self._pending[place] = asyncio.get_running_loop().create_future()
 
@@ -158,10 +162,10 @@ class Performer:
         origin: RequestOrigin,
         bind: Callable[[Outgoing], None] = lambda outgoing: None,
     ) -> Answering:
-        """Carry out a call inside its transaction: return a scenario's response, or run the action of the operation.
+        """Carry out a call inside its transaction: return the response of a scenario, or run the operation.
 
-        `bind` stores the response under the idempotency key. A transaction never waits. If the call sends a test
-        request, or if its list needs an index that takes long to build, the call ends in a second transaction.
+        `bind` stores the response under the idempotency key. A transaction never waits. A call has to wait if it sends
+        a test request, or if it returns a list that needs a new index. Such a call ends in a second transaction.
         """
         cause = Cause("request", operation.name, request.request_id)
         request.world.take_cause(cause, origin)
@@ -184,7 +188,9 @@ class Performer:
         cause: Cause,
         origin: RequestOrigin,
     ) -> Outgoing:
-        """Finish a call after its test request was sent or its index was built."""
+        """Send the test request or build the index that a call is waiting for. Then finish the call in a second
+        transaction.
+        """
         world = request.world
         while True:
             act: Callable[[], Answer]
@@ -213,7 +219,9 @@ class Performer:
                 pending = missing
 
     def _decide(self, request: Request, call: Call, operation: Operation) -> Outgoing | Probe | indexes.Unindexed:
-        """Return the response of a scenario or of the operation. A refusal undoes only the operation's changes."""
+        """Return the response of a scenario or of the operation. If the operation refuses the call, only the
+        operation's changes are undone.
+        """
         world, incoming = request.world, request.incoming
         pipeline.claim(operation, call)
         answered = self._simulator.engine.answer_for(
@@ -231,7 +239,9 @@ class Performer:
             return missing
 
     def require_living(self, world: World) -> None:
-        """Raise `ApiError` 503 if the world ended while the call was waiting. The call's changes would be lost."""
+        """Raise `ApiError` 503 if the world has ended while a call was waiting, because the call's changes would be
+        lost.
+        """
         if not self._simulator.lives(world):
             raise ApiError(
                 "service_unavailable",
@@ -241,7 +251,9 @@ class Performer:
 
     @staticmethod
     async def changed(world: World, act: Callable[[], Answering]) -> Outgoing:
-        """Resume a call that was waiting. Everything up to its next wait runs in one transaction."""
+        """Continue a call that was waiting, and return its response. The part up to the next wait runs in one
+        transaction.
+        """
         with world.change(BOOKKEEPING):
             answer = act()
         return answer if isinstance(answer, Outgoing) else await answer

@@ -1,7 +1,8 @@
-"""The steps in which an operation handles a request: admit, validate, act (decisions H2, H4 to H6).
+"""The steps of an API request, without HTTP: admit the request, validate it, and run the operation (decisions H2, H4 to
+H6).
 
-The endpoint adds the HTTP steps in between, such as reading a body, idempotency and scenario responses. Code that
-already has a body, such as the trial of a document or a test, calls `perform`.
+The endpoint adds the steps for HTTP requests, such as reading a body, idempotency and scenario responses. Code that
+already has a parsed body, such as a test, calls `perform` instead.
 """
 
 from __future__ import annotations
@@ -37,10 +38,10 @@ def perform(
     scenario: str = "",
     gates: Gates = no_gates,
 ) -> Answer:
-    """Process a whole request as one transaction. Raise `ApiError` if it is refused.
+    """Process a whole request in one transaction. If the request is refused, change nothing and raise `ApiError`.
 
-    In that case, nothing has changed. The created resources are bound to `scenario`. If it is "", any matching scenario
-    may act on them.
+    The created resources are bound to the scenario with the name `scenario`. If `scenario` is "", any active scenario
+    can act on them.
     """
     admit(operation, call, gates)
     validate(operation, call, raw or {}, query or {}, strict=False)
@@ -51,7 +52,7 @@ def perform(
 
 
 def admit(operation: Operation, call: Call, gates: Gates) -> None:
-    """Check whether the caller may make the request (`gates`), then find the resource that the path identifies.
+    """Check with `gates` that the caller may make the request. Then find the resource that the path identifies.
 
     Raise `ApiError` 403 or 404 if the request is refused.
     """
@@ -61,18 +62,19 @@ def admit(operation: Operation, call: Call, gates: Gates) -> None:
 
 
 def claim(operation: Operation, call: Call) -> None:
-    """Check the state of the quote that the request uses.
+    """Find the quote that the request uses. Raise `ApiError` if the quote cannot be used.
 
-    This runs after the idempotency check and before the business rules and scenario responses (H2).
+    Call this function after the idempotency check, and before business rules and scenario responses are applied (H2).
     """
     if operation.claim is not None:
         operation.claim(call)
 
 
 def validate(operation: Operation, call: Call, raw: JsonObject, query: Mapping[str, str], *, strict: bool) -> list[str]:
-    """Set the validated body and query. Return the names of unknown fields and parameters (decision H6).
+    """Validate the body and the query, and store them in `call`. Return the names of unknown fields and parameters
+    (decision H6).
 
-    Raise `ApiError` 400 for missing and malformed values, and in a strict world for unknown names.
+    Raise `ApiError` 400 for missing and malformed values. If `strict` is True, also raise it for unknown names.
     """
     if query:
         query = {name: value for name, value in query.items() if value != ""}

@@ -1,4 +1,4 @@
-"""A listening server: uvicorn with uvloop (where it exists) and httptools, on a socket that was opened earlier."""
+"""A listening server: uvicorn with httptools (and uvloop if installed), on a socket that was opened earlier."""
 
 from __future__ import annotations
 
@@ -65,7 +65,9 @@ class MaskingFormatter(logging.Formatter):
 
 
 class EndingServer(uvicorn.Server):
-    """A uvicorn server that stops quickly: open streams end immediately, and calls end after `_GRACE_SECONDS`."""
+    """A uvicorn server that stops quickly: open streams are ended immediately, and calls in progress after
+    `_GRACE_SECONDS`.
+    """
 
     def __init__(self, config: uvicorn.Config, application: Application) -> None:
         super().__init__(config)
@@ -86,7 +88,7 @@ class EndingServer(uvicorn.Server):
 
 
 def server_of(application: Application) -> uvicorn.Server:
-    """Return a server that logs only warnings and errors."""
+    """Return a uvicorn server for an application. The server logs only warnings and errors."""
     config = uvicorn.Config(
         application,
         http=BoundedProtocol,
@@ -104,9 +106,10 @@ def server_of(application: Application) -> uvicorn.Server:
 
 @asynccontextmanager
 async def serving(application: Application, listener: socket.socket | None = None) -> AsyncIterator[str]:
-    """Serve inside a running event loop, on a given socket or on a free loopback port. Yield the origin.
+    """Run a server in the current event loop, on the socket `listener` or on a free loopback port. Yield the origin of
+    the server.
 
-    The server and the socket are closed afterwards.
+    The server and the socket are closed at the end of the block.
     """
     listener = listener or open_socket("127.0.0.1", 0)
     server = server_of(application)

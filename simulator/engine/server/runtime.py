@@ -1,7 +1,8 @@
 """Runs the worlds of a server: their clocks, deliveries and watchers.
 
 The `Simulator` creates, replaces and ends worlds, and notifies the runtime as its observer. The driver and the courier
-report changes through `Port`. One call is therefore enough to create or end a world with everything that belongs to it.
+report changes through `Port`. One method call is therefore enough to create or end a world with everything that belongs
+to it.
 """
 
 from __future__ import annotations
@@ -33,22 +34,24 @@ _log = logging.getLogger(__name__)
 
 
 class Watcher:
-    """Base class for watchers of worlds.
+    """Base class for objects that observe the worlds of a server.
 
-    Hooks default to no-ops. They are called in the event loop, outside transactions.
+    Each hook does nothing by default. Hooks are called in the event loop, outside transactions.
     """
 
     def changed(self, world: World) -> None:
-        """Called when a world may have changed, or when another world has replaced it."""
+        """Called when a world may have changed, has ended, or has been replaced by another world."""
 
     def ended(self, world: World) -> None:
-        """Called when a world has ended: it was deleted, or replaced by another world with the same id."""
+        """Called when a world has ended: the world was deleted, or replaced by another world with the same id."""
 
     def scenarios_read(self, names: Sequence[str], problems: Sequence[FolderProblem]) -> None:
-        """Called when files in scenario directories have changed. `problems` contains all current problems."""
+        """Called when files in scenario directories have changed. `names` are the changed scenarios. `problems`
+        contains all current problems.
+        """
 
     def stopping(self) -> None:
-        """Called when the server is stopping. End everything that would not end on its own."""
+        """Called when the server is stopping. The observer must end everything that does not end on its own."""
 
 
 class Runtime(Observer):
@@ -91,9 +94,10 @@ class Runtime(Observer):
         await self.driver.bring_up_to_date(world)
 
     def changed(self, world: World) -> None:
-        """Notify the courier, the clock's alarm, the persistence layer and all watchers.
+        """Notify the webhook courier, the clock driver, the persistence layer and all watchers that a world may have
+        changed.
 
-        This has no effect if the world has ended. A call may still have been in progress when its world was reset.
+        Do nothing if the world has ended, because a call can still be in progress when its world is reset.
         """
         if self.simulator.lives(world):
             self._changed(world)
@@ -106,18 +110,22 @@ class Runtime(Observer):
         self._tell_changed(world)
 
     def reported(self, world: World) -> None:
-        """Fire the timers that are due, and notify the watchers. During an advance, only the advance fires timers."""
+        """Fire the timers of a world that are due, and notify the watchers. While its clock is being advanced, fire no
+        timers.
+        """
         self.driver.begin_firing(world)
         self.changed(world)
 
     async def follow_up(self, world: World) -> None:
-        """Fire the timers that a call has planned without delay, then notify the watchers."""
+        """Fire the timers that a call has planned without delay. Then notify the watchers."""
         if not self.follow_up_at_once(world):
             await self.driver.fire_due(world)
             self.changed(world)
 
     def follow_up_at_once(self, world: World) -> bool:
-        """Start `follow_up`. Return False if it takes longer than one slice, so the rest of its work remains."""
+        """Like `follow_up`, but without waiting. Return False if more timers are due than can fire in a few
+        milliseconds. In that case, call `follow_up` afterwards.
+        """
         if self.simulator.lives(world):
             if not self.driver.fire_at_once(world):
                 return False
@@ -133,7 +141,7 @@ class Runtime(Observer):
         self.changed(world)
 
     def detach(self, world: World) -> None:
-        """Stop the clock of a world that has ended, and cancel its attempts in flight."""
+        """Stop the clock of a world that has ended, and cancel the world's delivery attempts in flight."""
         self.driver.forget(world)
         self.courier.stop(world)
         self.ended_worlds.keep(world)
@@ -143,7 +151,7 @@ class Runtime(Observer):
         self._tell_changed(world)
 
     def release(self, world: World) -> None:
-        """Stop running a world that continues on another replica. The world has not ended, so `ended` is not called."""
+        """Stop running a world that is removed from memory. The world has not ended, so `ended` is not called."""
         self.driver.forget(world)
         self.courier.stop(world)
         self._tell_changed(world)
@@ -159,7 +167,7 @@ class Runtime(Observer):
         return self._remembering
 
     async def _remember(self) -> None:
-        """Count the worlds that have ended, one after another, in a thread."""
+        """In a background thread, add the counters of ended worlds to the totals, one world at a time."""
         while not self.ended_worlds.is_complete:
             try:
                 await asyncio.to_thread(self.ended_worlds.take_in)
@@ -169,7 +177,7 @@ class Runtime(Observer):
     # Watchers
 
     def watch(self, watcher: Watcher) -> None:
-        """Add a watcher. Adding it twice has no effect."""
+        """Add a watcher. A watcher that was already added is not added again."""
         if watcher not in self._watchers:
             self._watchers.append(watcher)
 
@@ -181,7 +189,7 @@ class Runtime(Observer):
         return tuple(self._watchers)
 
     def scenarios_read(self, names: Sequence[str], problems: Sequence[FolderProblem]) -> None:
-        """Inform all watchers that files in scenario directories have changed."""
+        """Notify all watchers that files in scenario directories have changed."""
         for watcher in self.watchers:
             watcher.scenarios_read(names, problems)
 
@@ -193,11 +201,11 @@ class Runtime(Observer):
     # Server lifecycle
 
     def persist_with(self, persistence: storage.Persistence) -> None:
-        """From now on, save worlds using this persistence layer."""
+        """Set the persistence layer that saves the worlds from now on."""
         self.persistence = self.courier.barrier = persistence
 
     async def wake(self, world_id: str) -> None:
-        """Read a suspended world into memory. Raise `Unavailable` if it cannot be read."""
+        """Read a suspended world into memory. Raise `Unavailable` if the world cannot be read."""
         if world_id in self.simulator.away and self.persistence is not None:
             await self.persistence.wake(world_id)
 
@@ -207,7 +215,7 @@ class Runtime(Observer):
 
     @contextmanager
     def holding(self, world_id: str) -> Iterator[None]:
-        """Keep a world in memory while a call in it is waiting."""
+        """Return a context manager that keeps a world in memory. Use it while an API call to the world is waiting."""
         self._held[world_id] += 1
         try:
             yield
@@ -217,15 +225,15 @@ class Runtime(Observer):
                 del self._held[world_id]
 
     def is_held(self, world_id: str) -> bool:
-        """Return True if a call in this world is waiting."""
+        """Return True if an API call to this world is waiting."""
         return world_id in self._held
 
     def unreadable(self, world_id: str) -> str | None:
-        """Return why a world is quarantined, or None if it is not quarantined."""
+        """Return the reason why a world is quarantined, or None if it is not quarantined."""
         return None if self.persistence is None else self.persistence.unreadable.get(world_id)
 
     def trace_with(self, tracing: Tracing) -> None:
-        """From now on, report every call and every delivery attempt to `tracing`."""
+        """Set the span exporter that is notified of every API call and every delivery attempt from now on."""
         self.meter.tracing = self.courier.tracing = tracing
 
     async def begin(self) -> None:
@@ -237,22 +245,22 @@ class Runtime(Observer):
         self._tasks = [asyncio.create_task(work()) for work in self._beside]
 
     def accompany(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Run a coroutine while the server is serving."""
+        """Register a coroutine function. `begin` runs it in a task, which is cancelled when the server stops."""
         self._beside.append(work)
 
     def start(self) -> None:
-        """Start all running clocks. Without this, each clock starts with the first call to its world."""
+        """Start all running clocks. A clock that is not started here starts with the first call to its world."""
         for world in self.simulator.worlds.values():
             self.driver.anchor(world)
 
     def end_streams(self) -> None:
-        """End advances and streams, because they would prevent the server from stopping."""
+        """End advances of clocks, and streams, because the server cannot stop before they end."""
         self.driver.end_advances()
         for watcher in self.watchers:
             watcher.stopping()
 
     async def drain(self) -> None:
-        """Hand over worlds to other replicas while calls are still answered."""
+        """Hand over all worlds to other replicas. During this time, the server still responds to calls."""
         if self.persistence is not None:
             await self.persistence.drain()
 

@@ -1,4 +1,4 @@
-"""The interface to durable storage that the server uses. `engine/durable` implements it."""
+"""The interface to durable storage that the server uses. The package `engine/durable` implements this interface."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _OF_THE_SERVER = tuple(f"{CONTROL_BASE}/{name}" for name in ("health", "ready", 
 
 
 class Unavailable(Exception):
-    """Writes cannot be saved, or worlds cannot be read. The message states the reason."""
+    """Raised if changes cannot be saved or worlds cannot be read. The message states the reason."""
 
 
 @dataclass(frozen=True)
 class Use:
-    """The last use of a world."""
+    """The time of a world's last use, and the size of the world at that time."""
 
     used_ms: int
     """The time in milliseconds since the epoch, according to the machine's clock."""
@@ -60,30 +60,32 @@ class Persistence(WriteBarrier, Protocol):
     def generation(self) -> int:
         """A number that increases each time the worlds in memory are discarded.
 
-        A response that was computed under an earlier number is invalid, because its writes were not saved.
+        A response that was computed before the increase is invalid, because its changes were not saved.
         """
 
     @property
     def unreadable(self) -> Mapping[str, str]:
-        """The quarantined worlds, which this version cannot read. Each has a reason, phrased as a clause."""
+        """The quarantined worlds, which this version cannot read: the reason for each world id. A reason is a clause
+        without a full stop.
+        """
 
     def world_ids(self) -> Sequence[str]:
-        """Return the worlds on this server, from oldest to newest.
+        """Return the ids of the worlds on this server, from oldest to newest.
 
-        Suspended worlds are included. Quarantined worlds are not.
+        Suspended worlds are included. Quarantined worlds are not included.
         """
 
     def show_at_rest(self, world_id: str, origin: str) -> JsonObject | None:
-        """Return the world object for a suspended world, or None for any other world."""
+        """Return a suspended world as the control API returns it, or None for any other world."""
 
     async def wake(self, world_id: str) -> None:
         """Read a suspended world into memory.
 
-        This has no effect on other worlds. Raise `Unavailable` if reading fails.
+        Do nothing if the world is not suspended. Raise `Unavailable` if reading fails.
         """
 
     async def wake_snapshot(self, snapshot_id: str) -> None:
-        """Read a snapshot's world into memory if the world is suspended. Raise `Unavailable` if reading fails."""
+        """Read the world of a snapshot into memory if this world is suspended. Raise `Unavailable` if reading fails."""
 
     async def raw(self, world_id: str) -> Sequence[RawPiece]:
         """Return everything that the store contains for a world, even if it is unreadable.
@@ -102,40 +104,43 @@ class Persistence(WriteBarrier, Protocol):
         """
 
     def changed(self, world: World) -> None:
-        """Save a world whose clock was set or advanced. No transaction reports such a change."""
+        """Save a world if its clock was set or advanced, because such a change is not part of a transaction."""
 
     def reached_at(self, origin: str) -> None:
-        """Set the address of this server. Call this before the server starts."""
+        """Set the address of this server. Call this method before the server starts."""
 
     def lag_seconds(self) -> float:
         """Return the age of the oldest unsaved write in seconds, or 0 if all writes are saved."""
 
     async def uses(self) -> Mapping[str, Use]:
-        """Return the last use of every world to the nearest minute, including worlds on other servers.
+        """Return the time of the last use of every world, with a precision of one minute. Worlds on other servers are
+        included.
 
         The oldest world is first.
         """
 
     async def start(self) -> None:
-        """Read the saved worlds and start them. Call this once, in the server's event loop."""
+        """Read the saved worlds and start them. Call this method once, in the server's event loop."""
 
     async def drain(self) -> None:
-        """Hand over worlds to other servers, because this server is about to stop."""
+        """Hand over all worlds to other servers, because this server is about to stop."""
 
     async def close(self) -> None:
-        """Save all writes and close the store."""
+        """Save all changes, and close the store."""
 
 
 def is_of_the_server(path: str) -> bool:
-    """Return True for the paths of health, readiness and metrics, which are served even if no world is available."""
+    """Return True for the paths of health, readiness and metrics. Requests to these paths are served even if no world
+    is available.
+    """
     return path.endswith(_OF_THE_SERVER)
 
 
 def unavailable(path: str, why: str) -> ApiError | ControlError:
     """Return the error for requests while worlds cannot be saved.
 
-    Requests to the API get an error code from the specification, and control requests get one of the simulator's own
-    codes.
+    For an API request, the error code is from the specification. For a control request, the error code is one of the
+    simulator's own codes.
     """
     message = f"The simulator cannot save changes, so it refuses all calls: {why}"
     if path.startswith((f"{CONTROL_BASE}/", "/_worlds/")) and CONTROL_BASE in path:

@@ -1,1 +1,1 @@
-"""Checks before a call reaches its operation: idempotency, rate limits, quotas and faults."""
+"""Checks that run before the operation of a call: idempotency, rate limits, quotas and faults."""

@@ -21,7 +21,9 @@ from simulator.kernel.world import World
 
 
 def doubts(world: World, fault: faults.Fault) -> list[str]:
-    """Return the reasons why a valid fault may never match: the world does not contain its key pair or its endpoint."""
+    """Return warnings about a fault that may never match, because the world does not contain its key pair or its
+    endpoint.
+    """
     if isinstance(fault, faults.WebhookFault):
         endpoint = fault.webhook.endpoint_id
         if endpoint is None or getattr(find(world, endpoint), "kind", "") == "webhook":
@@ -37,12 +39,14 @@ def doubts(world: World, fault: faults.Fault) -> list[str]:
 
 
 def places_of(world: World, operation: Operation) -> mutations.Places:
-    """Return the paths in an operation's regular response."""
+    """Return the paths of the fields in an operation's regular response."""
     return {} if operation.answer is None else mutations.places_of(vocabulary_of(world), operation.answer())
 
 
 def _can_mutate(world: World, operation: Operation, fault: faults.InterfaceFault) -> bool:
-    """Return True if a fault has no mutation, or if its mutation is possible in the operation's response."""
+    """Return True if a fault does not change the response body, or if its change is possible in the operation's
+    response.
+    """
     mutation = mutations.Mutation.of(fault)
     return mutation is None or not any(mutations.impossible((places_of(world, operation),), mutation))
 
@@ -52,7 +56,7 @@ def _seconds(given: str | float | None) -> float:
 
 
 def _drawn_seconds(world: World, latency: faults.Latency | None) -> float:
-    """Choose a random delay in seconds. Call this inside a transaction."""
+    """Return a random delay in seconds, drawn from a latency distribution. Call this function inside a transaction."""
     if latency is None:
         return 0.0
     from statistics import NormalDist  # its import takes as long as ten calls, and few servers need it
@@ -65,7 +69,7 @@ def _drawn_seconds(world: World, latency: faults.Latency | None) -> float:
 
 
 class Interference:
-    """The effect of one fault on one call."""
+    """The effect of one fault on one API call."""
 
     def __init__(self, request: Request, fault_id: str, fault: faults.InterfaceFault, operation: Operation) -> None:
         self._id = fault_id
@@ -83,7 +87,7 @@ class Interference:
         """A third-party action that is performed before the call is carried out."""
 
     def came_to_nothing(self, world: World) -> None:
-        """Record that the service refused the third-party action of this fault.
+        """Record that the third-party action of this fault was refused.
 
         If the fault has no other effect, it does not count as applied.
 
@@ -102,7 +106,7 @@ class Interference:
             await asyncio.sleep(self._answer_delay_seconds)
 
     def answer(self, world: World, request_id: str) -> Outgoing:
-        """Return the response that the fault sends instead of the regular one."""
+        """Return the response that the fault sends instead of the regular response."""
         respond = self._fault.respond
         if respond is None or self._fault.drop:
             return Outgoing(0, b"", cut=True, headers={"X-Request-Id": request_id})
@@ -116,7 +120,7 @@ class Interference:
     def in_place_of(self, world: World, true: Outgoing) -> Outgoing:
         """Apply the fault to the regular response and return the result. Call this inside a transaction.
 
-        If the mutation is impossible in this response, the hit is not counted.
+        If the fault's change to the body is impossible in this response, the fault does not count as applied.
         """
         mutated = None
         if self._mutation is not None and 200 <= true.status < 300:
@@ -134,7 +138,7 @@ class Interference:
         return bool(delays) or fault.malformed is not None or fault.key_forgotten
 
     def disturb(self, outgoing: Outgoing) -> Outgoing:
-        """Truncate the body of a response, or replace the body with content that is not JSON."""
+        """If the fault says so, truncate the body of a response, or replace it with content that is not JSON."""
         if outgoing.status in WITHOUT_BODY:
             return outgoing
         if self._fault.malformed == "truncate":
@@ -145,7 +149,8 @@ class Interference:
 
 
 def choose(request: Request, operation: Operation) -> Interference | None:
-    """Return the effect of the first fault that matches a call, and count the hit. Return None if no fault matches.
+    """Find the first fault that matches a call, count the match, and return the fault's effect. Return None if no fault
+    matches.
 
     Call this inside a transaction.
     """

@@ -1,6 +1,6 @@
 """Idempotency keys (decision H14): stores responses and compares requests.
 
-A key belongs to one environment. Every later request with the same key must be equal to the first one.
+A key is valid in one environment. Every later request with the same key must be equal to the first request.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MARK = {"Idempotent-Replayed": "true"}
 
 
 def retention_ms(world: World) -> int:
-    """Return how long a response is stored, in milliseconds."""
+    """Return the time for which a response is stored, in milliseconds."""
     if assumes(world, "H14", "lapses_after_1h"):
         return HOUR_MS
     return 7 * 24 * HOUR_MS if assumes(world, "H14", "lapses_after_7d") else _RETENTION_MS
@@ -41,7 +41,7 @@ def binds(world: World, status: int) -> bool:
 
 
 def replay_mark(world: World) -> Mapping[str, str]:
-    """Return the headers that indicate a replayed response."""
+    """Return the headers that mark a response as a stored response to an earlier request."""
     if assumes(world, "H14", "mark_is_idempotency_replayed"):
         return {"Idempotency-Replayed": "true"}
     return {} if assumes(world, "H14", "replay_is_not_marked") else _MARK
@@ -77,7 +77,9 @@ def fingerprint(method: str, path: str, body: bytes) -> bytes:
 
 
 def key_of(operation: Operation, incoming: Incoming) -> str | None:
-    """Return a request's Idempotency-Key. Return None if there is none, or if the operation ignores it."""
+    """Return the Idempotency-Key header of a request. Return None if there is no such header, or if the operation
+    ignores it.
+    """
     return incoming.headers.get("idempotency-key") if operation.takes_key else None
 
 
@@ -98,7 +100,7 @@ def delete(world: World, place: str) -> None:
 
 
 def recall(world: World, environment: str, key: str, wanted: bytes) -> Stored | None:
-    """Return the response stored under an idempotency key, or None if there is none.
+    """Return the response that is stored under an idempotency key, or None if there is no such response.
 
     Raise `ApiError` 409 if the key was used with a different request.
     """
@@ -116,7 +118,7 @@ def recall(world: World, environment: str, key: str, wanted: bytes) -> Stored | 
 def remember(world: World, environment: str, key: str, stored: Stored) -> None:
     """Store a response under its idempotency key. Call this inside a transaction.
 
-    This also deletes expired responses, once per hour of simulated time.
+    Once per hour of simulated time, this function also deletes expired responses.
     """
     table, place = world.store[ANSWERS], place_of(environment, key)
     if place in table:

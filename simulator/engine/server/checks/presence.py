@@ -1,4 +1,4 @@
-"""Finds the world of an API call, and refuses calls to a saved world that cannot be read."""
+"""Finds the world of an API call, and refuses the call if that world's saved data cannot be read."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from simulator.kernel.world import DEFAULT_WORLD, World
 
 
 async def refusal(runtime: Runtime, request: Request, *, is_known: bool) -> Outgoing | None:
-    """Return a 503 response for a call to a quarantined world, otherwise None.
+    """Return a 503 response for a call to a quarantined (unreadable) world. For a call to any other world, return None.
 
-    `is_known` is True if the API has an operation at the path. A suspended world is first read into memory. No journal
-    contains the refusal, because the real service would not send it. Raise `Unavailable` if the world cannot be read
-    from the store.
+    `is_known` is True if the API has an operation at the path. If the world is suspended, read it into memory first.
+    The refusal is not added to any journal, because the real service would not send it. Raise `Unavailable` if the
+    world cannot be read from the store.
     """
     persistence = runtime.persistence
     if persistence is None:
@@ -34,7 +34,9 @@ async def refusal(runtime: Runtime, request: Request, *, is_known: bool) -> Outg
 
 
 def world_of(simulator: Simulator, request: Request, *, is_known: bool) -> World:
-    """Return the world that a call's credential belongs to. Without such a world, return the world `default`."""
+    """Return the world to which the key or token of a call belongs. If there is no such world, return the world
+    `default`.
+    """
     if is_known and (credential := request.credential) and (world := simulator.world_of(credential)) is not None:
         return world
     return simulator.default

@@ -1,7 +1,7 @@
-"""The quota of API calls to a world per second of real time.
+"""Limits the number of API calls to a world per second of real time.
 
-The quota is checked first and leaves no trace in the world, like a limit in a proxy in front of the server. Otherwise
-real time would affect later responses of the world.
+The quota is checked before all other checks, and nothing is recorded in the world, as if a proxy in front of the server
+applied the limit. Otherwise, real time would affect later responses of the world.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ RETRY_SECONDS = "1"
 
 @dataclass(slots=True)
 class _Second:
-    """The current second and the number of calls in it."""
+    """The current second, and the number of calls in this second."""
 
     opened: float = -1.0
     calls: int = 0
 
 
 class CallQuota:
-    """Counts the calls to each world."""
+    """Counts the API calls to each world in the current second."""
 
     def __init__(self, seconds: Callable[[], float] = perf_counter) -> None:
         """Create the counters. `seconds` is a monotonic clock."""

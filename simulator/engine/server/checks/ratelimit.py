@@ -19,14 +19,18 @@ WINDOWS = TableKey("rate_windows", tuple[int, int], around=True)
 
 
 def retry_after(world: World, seconds: str, now_ms: int) -> str:
-    """Return the Retry-After value for a wait that starts at `now_ms`: seconds, or the date when the wait ends."""
+    """Return the value of the Retry-After header for a wait of `seconds` from `now_ms`: the seconds, or the date at the
+    end.
+    """
     if not assumes(world, "H15", "retry_after_is_a_date"):
         return seconds
     return to_datetime(now_ms + int(seconds) * SECOND_MS).strftime("%a, %d %b %Y %H:%M:%S GMT")
 
 
 def count_call(world: World, public_key: str, wall_clock_ms: Callable[[], int]) -> None:
-    """Count one call. Raise `ApiError` 429 with Retry-After if the window is full. Call this inside a transaction."""
+    """Count one call. Raise `ApiError` 429 with Retry-After if the rate limit is exceeded. Call this function inside a
+    transaction.
+    """
     settings = settings_of(world)
     limit = settings["rate_limit"]
     if limit is None:

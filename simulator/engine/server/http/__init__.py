@@ -1,1 +1,1 @@
-"""Handles HTTP connections: requests, responses, routing and accepted hosts."""
+"""Handles HTTP connections: requests, responses, routing, and the host names that a server accepts."""

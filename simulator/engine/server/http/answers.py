@@ -1,4 +1,6 @@
-"""Reads request bodies and builds the responses to API calls. Both depend on the assumptions of the call's world."""
+"""Reads request bodies and builds the responses to API calls, according to the assumptions that the call's world has
+selected.
+"""
 
 from __future__ import annotations
 

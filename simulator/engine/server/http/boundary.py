@@ -1,4 +1,6 @@
-"""The outermost middleware around a call. The middleware handles errors, server shutdown, and waiting for storage."""
+"""The outermost middleware around a call. This middleware handles errors and server shutdown, and delays responses
+until changes are saved.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ _EVENT_STREAM = (b"content-type", b"text/event-stream; charset=utf-8")
 
 
 class CallsUnderWay:
-    """The tasks of calls in progress, so that a stopping server can cancel them."""
+    """The asyncio tasks of all calls in progress. A server that stops cancels these tasks."""
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
@@ -35,10 +37,10 @@ class CallsUnderWay:
 
 
 class ErrorBoundary:
-    """Middleware that converts every exception to a response, so that uvicorn does not have to.
+    """Middleware that converts every exception to an error response.
 
-    With durable storage, the middleware holds a response until everything that the response reports is saved. Event
-    streams are not held.
+    With durable storage, the middleware delays each response until everything that the response reports is saved. Event
+    streams are not delayed.
     """
 
     def __init__(
@@ -107,10 +109,10 @@ async def _settled(persistence: storage.Persistence, generation: int | None) -> 
 
 
 async def _end(scope: Scope, send: Send, error: ApiError | ControlError, *, begun: bool) -> None:
-    """Send an error as the response.
+    """Send an error response.
 
-    If a response has already started, drop the connection instead. Otherwise the client would treat the response as
-    complete.
+    If another response has already started, drop the connection instead. Otherwise, the client would treat the started
+    response as complete.
     """
     if not begun:
         headers = [(b"connection", b"close")]

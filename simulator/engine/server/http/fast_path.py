@@ -1,10 +1,10 @@
-"""The fast path: a call that has arrived completely runs inline, without an ASGI task.
+"""The fast path: a call that has arrived completely runs inline on its connection, without an ASGI task.
 
 Most calls never wait for anything. An ASGI task, its messages and its middleware take a sixth of the processor time of
-a read call and a tenth for a create call. The connection therefore runs such a call itself and writes the response in
-one piece. All other calls go through ASGI. A call that has to wait also continues there.
+a read call and a tenth for a create call. The connection therefore runs such a call directly and writes the response in
+one piece. All other calls run in ASGI tasks. A call that has to wait continues in an ASGI task.
 
-Both paths use the same `Handler.admit` to admit a call, so a check that is added there applies to both.
+Both paths admit calls with `Handler.admit`, so a check in this method applies to every call.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ T = TypeVar("T")
 
 
 class EagerCoroutine(Generic[T]):
-    """A coroutine that has already run to its first wait, or to its end, outside any task.
+    """Runs a coroutine immediately, outside any task, up to its first wait or its end.
 
-    Await it to get its result. Python 3.12 has `asyncio.eager_task_factory` for this. Before its first wait, the
-    coroutine must not use the current task, because there is none.
+    Await the object to get the coroutine's result. Python 3.12 has `asyncio.eager_task_factory` for this purpose.
+    Before its first wait, the coroutine must not ask for the current task, because there is none.
     """
 
     __slots__ = ("_coroutine", "_error", "_waits_for", "is_done", "result")
@@ -81,7 +81,7 @@ It returns the response if it does not have to wait for anything. Otherwise it r
 class InlineCall:
     """One accepted call.
 
-    `begin` runs the call up to its first wait, and `finish` completes it as an ASGI application.
+    `begin` runs the call up to its first wait. `finish` is an ASGI application that completes the call.
     """
 
     __slots__ = ("_answer", "_gone", "_outgoing", "_running", "max_bytes")
@@ -98,7 +98,9 @@ class InlineCall:
         """The maximum number of bytes to read from the body."""
 
     def begin(self, body: bytes, is_whole: bool = True) -> Outgoing[Content] | None:
-        """Run the call. Return its response, or None if the call has to wait or its response is not in memory."""
+        """Run the call up to its first wait. Return the response, or None if the call has to wait or streams its
+        response.
+        """
         if len(body) > self.max_bytes:
             body, is_whole = body[: self.max_bytes], False
         try:
@@ -112,7 +114,7 @@ class InlineCall:
         return running.result if running.is_done and isinstance(running.result, Outgoing) else None
 
     async def finish(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Wait for the response and send it."""
+        """Wait for the response to the call, and send the response."""
         if self._outgoing is not None:
             await write(scope, receive, send, self._outgoing)
             return
@@ -148,17 +150,19 @@ async def _watch(gone: asyncio.Future[None], receive: Receive) -> None:
 
 
 class Handler(Protocol):
-    """The handler for one of the two APIs."""
+    """The handler for the API or the control API."""
 
     def admit(self, scope: Scope) -> InlineCall:
-        """Accept a call based on its headers, before its body is read. Raise `ApiError` if the call is refused."""
+        """Decide whether to accept a call, using only its headers, and return the accepted call. Raise `ApiError` if
+        the call is refused.
+        """
 
     async def refuse(self, error: ApiError) -> Outgoing[Content]:
         """Return the response to a call that was not accepted."""
 
 
 async def serve(handler: Handler, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer a call through ASGI."""
+    """Carry out a call as an ASGI application: read the body, run the call, and send the response."""
     try:
         call = handler.admit(scope)
     except ApiError as error:
@@ -172,11 +176,13 @@ class KnowingHandler(Handler, Protocol):
     """A handler that remembers which headers it has accepted."""
 
     def admit_known(self, whole: Whole) -> InlineCall | None:
-        """Accept a call whose headers were accepted before. Return None if `admit` has to check the call."""
+        """Return the accepted call if calls with the same headers were accepted before. Return None if `admit` has to
+        check the call.
+        """
 
 
 class Handlers:
-    """Selects the API that a path belongs to."""
+    """Selects the handler for a path: the handler of the API or of the control API."""
 
     def __init__(self, api: KnowingHandler, bases: tuple[str, ...], control: Handler | None) -> None:
         self._api = api
@@ -186,7 +192,7 @@ class Handlers:
     def find(self, scope: Scope) -> Handler | None:
         """Return the handler for a request, or None if its path belongs neither to the API nor to the control API.
 
-        This also removes `/_worlds/ID` from the path.
+        This method also removes the prefix `/_worlds/ID` from the path.
         """
         path = enter_world(scope, self._bases)
         if path.startswith(self._bases):
@@ -194,7 +200,9 @@ class Handlers:
         return self._control if path.startswith(_BELOW_CONTROL) or path == CONTROL_BASE else None
 
     def admit_known(self, whole: Whole) -> InlineCall | None:
-        """Accept a call to the API whose headers were accepted before. Return None for any other call."""
+        """Return the accepted call if this is an API call and calls with the same headers were accepted before. Return
+        None for any other call.
+        """
         return self._api.admit_known(whole) if whole.path.startswith(self._bases) else None
 
 
@@ -210,11 +218,12 @@ class FastPath:
         self.known_heads = KnownHeads()
 
     def accept(self, scope: Scope) -> InlineCall | None:
-        """Return the call to run inline once its body is complete, or None if the call must go through ASGI.
+        """Return a call that can run inline once its body is complete. Return None if the call must run in an ASGI
+        task.
 
-        A refused call goes through ASGI, so that only one place in the code writes refusals. A call with
-        `X-Forwarded-Proto` also goes through ASGI, because only uvicorn's ASGI layer knows which proxies to trust. It
-        sets the scheme, which decides whether a page has the same origin as this server.
+        A refused call runs in an ASGI task, because only `serve` sends refusals. A call with the header
+        `X-Forwarded-Proto` also runs in an ASGI task, because only uvicorn's ASGI layer knows which proxies to trust.
+        This layer sets the scheme, which is part of the server's origin.
         """
         if not self._is_open():
             return None
@@ -227,7 +236,7 @@ class FastPath:
             return None
 
     def accept_known(self, whole: Whole) -> InlineCall | None:
-        """Return the call to run inline, like `accept`, if its headers were accepted before. This needs no scope."""
+        """Like `accept`, but only for calls whose headers were accepted before. No ASGI scope is needed."""
         return self._handlers.admit_known(whole) if self._is_open() else None
 
     def _is_open(self) -> bool:

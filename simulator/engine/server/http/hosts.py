@@ -1,7 +1,8 @@
 """The `Host` and `Origin` headers that a server on a loopback address accepts.
 
-A web page in the user's browser can send requests to a loopback address from its own origin, or under its own host
-name (DNS rebinding). The browser sends both names as headers, so a server on loopback accepts only its own names.
+A web page in the user's browser can send requests to a loopback address from its own origin, or under its own host name
+(DNS rebinding). The browser sends the origin and the host name as headers. A server on a loopback address accepts only
+its own names in these headers.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ A client always sends the same header.
 
 
 def is_loopback(host: str) -> bool:
-    """Return True if a host name or address refers only to this machine."""
+    """Return True if a host name or an address is a loopback name or address."""
     name = host.strip("[]").lower()
     if name == "localhost":
         return True
@@ -64,25 +65,27 @@ def own_origin(scope: Scope) -> str:
 
 
 def is_of_a_page(scope: Scope) -> bool:
-    """Return True if a request has browser headers that state its origin, so a web page may have sent it."""
+    """Return True if a web page may have sent a request: it has one of the headers with which browsers state the
+    origin.
+    """
     headers = headers_of(scope)
     return "origin" in headers or "sec-fetch-site" in headers
 
 
 def is_embedded_elsewhere(scope: Scope) -> bool:
-    """Return True if a page of another origin embeds the resource or sends the request.
+    """Return True if a web page of another origin embeds the requested resource or sends the request.
 
-    Following a link does not count.
+    Return False if the user followed a link on that page.
     """
     said = {name: value for name, value in scope["headers"] if name.startswith(b"sec-fetch-")}
     return said.get(b"sec-fetch-site") in _OTHER_SITES and said.get(b"sec-fetch-mode") != b"navigate"
 
 
 class Hosts:
-    """The host names and origins that a server accepts.
+    """Checks whether a server accepts the `Host` and `Origin` headers of requests.
 
-    `origins` are additional origins whose pages may call the API. `open_to_all` is True for a server that listens on a
-    non-loopback address, where host names prove nothing.
+    `allowed` are additional host names. `origins` are additional origins whose web pages may call the API.
+    `open_to_all` is True for a server that listens on a non-loopback address. Such a server accepts all names.
     """
 
     def __init__(
@@ -123,8 +126,8 @@ class Hosts:
     def api_refusal(self, scope: Scope) -> str | None:
         """Return the reason why the headers of an API call are refused, or None if they are accepted.
 
-        A client sends the same headers with every call, so the result is cached with the headers if it depends only on
-        them.
+        A client sends the same headers with every call. If the result depends only on the headers, it is therefore
+        cached with them.
         """
         headers = headers_of(scope)
         if self.know(headers):
@@ -140,7 +143,7 @@ class Hosts:
         return refusal
 
     def know(self, headers: Headers) -> bool:
-        """Return True if every API call with these headers is accepted."""
+        """Return True if it is known that API calls with these headers are accepted."""
         return headers.accepted_by is self
 
     def page_refusal(self, scope: Scope) -> str | None:

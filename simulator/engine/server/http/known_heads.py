@@ -1,7 +1,8 @@
 """A table of the header blocks that the parser has already read, keyed by their bytes.
 
-A client sends the same headers with nearly every call. A request whose header block is known is split without the
-parser, which would call back for each header. This saves a tenth of the processor time of a read call.
+A client sends the same headers with nearly every call. If the header block of a request is in the table, the request is
+read without the parser, which would call a function for each header. This saves a tenth of the processor time of a read
+call.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _CHANGES_NOTHING = (b"connection", b"keep-alive")
 
 
 class Head(NamedTuple):
-    """A header block as the parser has read it."""
+    """A header block, and the result of parsing it."""
 
     raw: list[tuple[bytes, bytes]]
     """The headers of an ASGI scope: lower-case names and values."""
@@ -62,7 +63,9 @@ class KnownHeads:
         self._seen: set[int] = set()
 
     def split(self, data: bytes) -> Whole | None:
-        """Return the request that consists of exactly these bytes. Return None if the parser has to read them."""
+        """Return the request if `data` is exactly one request with a known header block. Return None if the parser has
+        to read the data.
+        """
         if not self._known:
             return None
         line = _LINE.match(data)

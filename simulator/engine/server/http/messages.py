@@ -1,6 +1,6 @@
-"""HTTP messages: reads requests from ASGI and writes responses to it.
+"""HTTP messages: functions that read requests from ASGI and write responses to ASGI.
 
-The headers of a request are read first, so a request that is not allowed is refused before its body is read.
+The headers of a request are checked first. A request that is not allowed is refused before its body is read.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ WITHOUT_BODY = frozenset({204, 205, 304})
 
 
 class NoCut(ConnectionError):
-    """A fault has to drop the connection, but the server that runs this application has no way to do that."""
+    """Raised if a fault must drop the connection, but the ASGI server of this application does not support this."""
 
 
 @dataclass
@@ -78,7 +78,7 @@ PARSED = "simulator.headers"
 
 
 def headers_of(scope: Scope) -> Headers:
-    """Return the headers of a request. Requests share this object, so do not modify it."""
+    """Return the headers of a request. Do not modify the result, because several requests can share it."""
     found: Headers | None = scope.get(PARSED)
     if found is None:
         found = scope[PARSED] = parsed_headers(tuple(scope["headers"]))
@@ -95,7 +95,7 @@ def parsed_headers(raw: tuple[tuple[bytes, bytes], ...]) -> Headers:
 
 
 def head_of(scope: Scope, body: bytes | None = b"") -> Incoming:
-    """Return a request with this body."""
+    """Return the request with the method, path, query and headers in an ASGI scope, and with this body."""
     return Incoming(scope["method"], route_path(scope), scope["query_string"], headers_of(scope), body)
 
 
@@ -127,10 +127,10 @@ def public_key_of(incoming: Incoming) -> str | None:
 
 
 def body_of(incoming: Incoming, other_types: int | None = 400) -> JsonObject:
-    """Return the JSON object in a body. An empty body counts as {} (decisions H4, H12, H13).
+    """Return the JSON object in the body of a request. An empty body counts as {} (decisions H4, H12, H13).
 
     Raise `ApiError` 400 if the body is too large or not a JSON object. If the content type is not JSON, raise
-    `ApiError` with the status `other_types`. If `other_types` is None, read the body anyway.
+    `ApiError` with the status `other_types`. If `other_types` is None, ignore the content type.
     """
     if incoming.body is None:
         raise ApiError("invalid_request", f"The body is larger than {MAX_BYTES} bytes.")
@@ -166,7 +166,8 @@ BELOW = "simulator.below"
 
 
 def enter_world(scope: Scope, bases: tuple[str, ...]) -> str:
-    """Remove `/_worlds/ID` from a path and add the header that names the world. Return the new path.
+    """Remove the prefix `/_worlds/ID` from the path of a request, and add a header with the world's id. Return the new
+    path.
 
     `bases` are the base paths of the environments. If the rest of the path belongs neither to the service's API nor to
     the control API, it is treated as a path in the first environment. `/_worlds/ID` therefore works both as an origin
@@ -230,7 +231,8 @@ def raw_headers(outgoing: Outgoing[Content]) -> list[tuple[bytes, bytes]]:
 
 
 def header_lines(outgoing: Outgoing[Content]) -> str | None:
-    """Return the headers as text lines, which takes a third of the time of `raw_headers`.
+    """Return the headers of a response as bytes with one header per line. This takes a third of the time of
+    `raw_headers`.
 
     Return None if a value contains characters that would have to be escaped.
     """
@@ -271,7 +273,7 @@ async def _send(scope: Scope, send: Send, status: int, body: Content, headers: l
 
 
 def drop(scope: Scope) -> None:
-    """Drop the connection. Raise `NoCut` if the server provides no way to do that."""
+    """Drop the connection. Raise `NoCut` if the ASGI server does not support this."""
     cut = scope.get("extensions", {}).get(CUT)
     if cut is None:
         raise NoCut("the connection was cut by a fault")

@@ -1,7 +1,7 @@
 """Uvicorn's HTTP protocol, extended with size limits, time limits and the fast path.
 
 A call that has arrived completely runs inline (see `fast_path`), and its response is sent in one write. If its headers
-are known (see `known_heads`), the parser is not needed either. Calls that wait, pipelined calls, long bodies and
+are known (see `known_heads`), the parser is not used. Calls that wait, pipelined calls, and calls with long bodies or
 streamed responses run in ASGI tasks, as in uvicorn.
 """
 
@@ -41,11 +41,11 @@ _TOO_LARGE = (431, f"The request line and headers are larger than {MAX_HEAD_BYTE
 
 
 class _HeadTooLarge(Exception):
-    """The request line and headers are longer than `MAX_HEAD_BYTES`."""
+    """Raised if the request line and headers are longer than `MAX_HEAD_BYTES`."""
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """One connection. The application can drop it, and a timer closes it.
+    """One HTTP connection. The application can drop the connection, and a timer can close it.
 
     The timer closes the connection if it is idle or if a request does not arrive in time. The timer never expires while
     the server is responding to a complete request.
@@ -143,7 +143,9 @@ class BoundedProtocol(HttpToolsProtocol):
         return len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
-        """Start a request. The headers of the request are complete, and all earlier requests have been answered."""
+        """Start to carry out a request. Its headers are complete, and the responses to all earlier requests have been
+        sent.
+        """
         # If the body has already arrived, the request was pipelined behind another one, and `on_message_complete`
         # will not be called again. Uvicorn asks for the body of an `Expect: 100-continue` request only in an ASGI
         # task.
@@ -173,7 +175,9 @@ class BoundedProtocol(HttpToolsProtocol):
             self._stop_waiting()
 
     def _answered(self, whole: Whole) -> bool:
-        """Answer a request that was split without the parser. Return False if the fast path does not accept it."""
+        """Carry out a request that was read without the parser. Return False if the fast path does not accept the
+        request.
+        """
         fast_path = self._fast_path
         assert fast_path is not None
         call, scope = None if self.root_path else fast_path.accept_known(whole), None
@@ -212,7 +216,7 @@ class BoundedProtocol(HttpToolsProtocol):
         return True
 
     def _scope_of(self, whole: Whole) -> Any:
-        """Return the ASGI scope of a request that was split without the parser."""
+        """Return the ASGI scope of a request that was read without the parser."""
         path = self.root_path + whole.path
         return self._scope | {
             "method": whole.method,
@@ -225,10 +229,10 @@ class BoundedProtocol(HttpToolsProtocol):
         }
 
     def _answer(self, cycle: RequestResponseCycle) -> None:
-        """Answer a complete request. It runs inline if it is the first request in its chunk of data.
+        """Carry out a complete request. The request runs inline if it is the first request in a chunk of received data.
 
-        Further requests become tasks. Otherwise a client that pipelines a thousand requests would block all other
-        clients.
+        Further requests in the chunk run in tasks. Otherwise, a client that pipelines a thousand requests would block
+        all other clients.
         """
         fast_path, call = self._fast_path, self._call
         if fast_path is None or call is None or self._has_answered:
@@ -257,7 +261,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super()._start_asgi_task(cycle, app)
 
     def on_response_complete(self) -> None:
-        """Do the same as uvicorn, but with the idle timer of this class.
+        """Prepare the connection for the next request, like uvicorn, but with the idle timer of this class.
 
         This timer also takes arriving data into account.
         """
@@ -271,13 +275,15 @@ class BoundedProtocol(HttpToolsProtocol):
             self._wait(self._limits.idle_seconds)
 
     def shutdown(self) -> None:
-        """Close the connection. A request that is still arriving ends together with the calls in progress."""
+        """Close the connection when its calls have ended. A request that is still arriving is ended like a call in
+        progress.
+        """
         if self._cycle_arriving is not None:
             self._to_asgi(self._cycle_arriving, self.app)
         super().shutdown()
 
     def _wait(self, seconds: float) -> None:
-        """Close the connection after this many seconds, unless `_wait` or `_stop_waiting` is called earlier.
+        """Set the connection to be closed after `seconds`, unless `_wait` or `_stop_waiting` is called before then.
 
         The running timer is not replaced. When it fires, it checks `_ends_at` and is set again if necessary. Creating
         a new timer for every request and response took 5% of the time per call.
@@ -312,7 +318,9 @@ class BoundedProtocol(HttpToolsProtocol):
         self.send_400_response("")
 
     def send_400_response(self, msg: str) -> None:
-        """Close the connection. Send an error response first, unless another response is still outstanding."""
+        """Close the connection. Send an error response first, unless an earlier request is still waiting for its
+        response.
+        """
         if self.transport.is_closing():
             return
         answered = self.cycle is None or self.cycle.response_complete
@@ -346,8 +354,8 @@ def _in_one_piece(method: str, outgoing: Outgoing[Content], *, closes: bool = Fa
 def _without_upgrade(data: bytes) -> bytes:
     """Hide the `Upgrade` header of a request. Java's HTTP client sends one to offer HTTP/2.
 
-    A server may ignore the offer, but the parser does not. The parser would read everything after the headers as the
-    other protocol, and the body would be lost.
+    The server ignores the offer, but the parser does not: it would treat everything after the headers as HTTP/2, and
+    the body would be lost.
     """
     if b"\r\nupgrade:" not in data.lower():  # This check takes a third of the time of the pattern.
         return data

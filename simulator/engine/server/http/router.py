@@ -1,4 +1,4 @@
-"""Finds a row by path and method in a tree of path segments."""
+"""Finds the row (such as an operation) for a path and method, using a tree of path segments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from simulator.kernel.dataclass import dataclass
 
 
 class Row(Protocol):
-    """A row that has a method and a path, such as an operation."""
+    """Protocol for objects that have a method and a path, such as operations."""
 
     @property
     def method(self) -> str: ...
@@ -32,8 +32,8 @@ class _Branch(Generic[R]):
 class Router(Generic[R]):
     """Finds rows whose paths contain `{name}` segments. A literal segment takes precedence over a variable segment.
 
-    If `turns_back` is False, a matching literal segment is always taken. The path is then unknown if its remaining
-    segments do not match, even if a variable segment would match.
+    If `turns_back` is False, a variable segment is never tried after a literal segment has matched. In that case, a
+    path can be unknown although a variable segment would lead to a match.
     """
 
     def __init__(self, rows: Iterable[R], *, turns_back: bool = False) -> None:
@@ -56,7 +56,7 @@ class Router(Generic[R]):
         return node.variable[1]
 
     def find(self, path: str) -> tuple[dict[str, R], dict[str, str]] | None:
-        """Return the routes for a path, keyed by method, and the path variables. Return None for an unknown path."""
+        """Return the rows for a path, by method, and the values of path variables. Return None for an unknown path."""
         node, variables = self._root, {}
         for segment in path.split("/")[1:]:
             literal = node.literals.get(segment)
@@ -75,7 +75,7 @@ class Router(Generic[R]):
     def _any(
         self, node: _Branch[R], segments: list[str], variables: dict[str, str]
     ) -> tuple[dict[str, R], dict[str, str]] | None:
-        """Search all branches below a node for the remaining segments of a path."""
+        """Search a node of the tree and all its branches for the remaining segments of a path."""
         if not segments:
             return (node.rows, variables) if node.rows else None
         segment, literal = segments[0], node.literals.get(segments[0])

@@ -1,1 +1,1 @@
-"""Runs worlds in real time: clock driver, publishing, chunked work and watched directories."""
+"""The parts of a server that run in real time: clock driver, publishing, chunked work and watched directories."""

@@ -1,4 +1,4 @@
-"""Advances a clock timer by timer, and reports progress."""
+"""Advances a simulated clock from timer to timer, and reports the progress."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Receipt:
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of an advance, with the same counts as a `Receipt`."""
+    """The progress of an advance of a clock, with the same counts as a `Receipt`."""
 
     from_ms: int
     now_ms: int
@@ -56,7 +56,7 @@ class ClockBusy(Exception):
 
 
 class AdvanceCancelled(Exception):
-    """An advance was cancelled or exceeded a limit. `receipt` contains the result so far."""
+    """An advance of a clock was cancelled or exceeded a limit. `receipt` contains the result so far."""
 
     def __init__(self, why: str, receipt: Receipt) -> None:
         super().__init__(why)
@@ -66,7 +66,7 @@ class AdvanceCancelled(Exception):
 
 @dataclass
 class Advance:
-    """An advance in progress."""
+    """An advance of a world's clock that is in progress."""
 
     world: World
     from_ms: int
@@ -94,14 +94,15 @@ class Advance:
         )
 
     async def settle(self, courier: Courier, patience: Patience | None = None) -> None:
-        """Wait for the attempts in flight. Stop waiting if the advance is cancelled."""
+        """Wait for the delivery attempts that are in flight. Stop waiting if the advance is cancelled."""
         self.deliveries += await courier.settle(self.world, patience=patience, called_off=lambda: bool(self.called_off))
 
 
 class AdvanceLoop:
-    """Carries out an advance.
+    """Carries out an advance of a world's clock.
 
-    Timers fire in slices, and all delivery attempts of one time finish before the next time.
+    Timers fire in slices of a few milliseconds. All delivery attempts finish before the clock advances to the next
+    timer.
     """
 
     def __init__(self, courier: Courier, port: ports.Port, seconds: Callable[[], float]) -> None:
@@ -117,9 +118,10 @@ class AdvanceLoop:
         horizon_ms: int,
         most: tuple[int, int],
     ) -> None:
-        """Fire the timers up to `to_ms`, or up to the horizon if `to_ms` is None.
+        """Fire the timers that are due up to `to_ms`, or up to `horizon_ms` if `to_ms` is None. Stop as soon as
+        `reached` returns True.
 
-        `most` contains the maximum number of events and the maximum number of timers.
+        `most` contains the maximum number of events and the maximum number of timers in this advance.
         """
         world, seconds = advance.world, self._seconds
         most_events, most_timers = most

@@ -22,7 +22,7 @@ PIECE = 1024 * 1024
 
 @dataclass(frozen=True)
 class Pieces:
-    """A long body, split between list items so that each piece can be masked and sent separately."""
+    """A long response body, split into pieces between list items. Each piece can be masked and sent separately."""
 
     parts: tuple[bytes, ...]
 
@@ -35,13 +35,13 @@ Content: TypeAlias = bytes | Pieces
 
 
 async def let_others_through(slices: Iterable[object]) -> None:
-    """Do long work slice by slice, and let other calls run between slices."""
+    """Consume an iterable that does a slice of long work for each item. Other calls run between the slices."""
     for _ in slices:
         await asyncio.sleep(0)
 
 
 async def indexed(find: Callable[[], Found]) -> Found:
-    """Return the result of a lookup. If the lookup needs an index that is not built yet, build the index first."""
+    """Return the result of `find`. If `find` needs an index that is not built yet, build the index first."""
     while True:
         try:
             return find()
@@ -50,7 +50,7 @@ async def indexed(find: Callable[[], Found]) -> Found:
 
 
 async def first_of(items: Iterable[Item], wanted: Callable[[Item], bool], limit: int | None) -> list[Item]:
-    """Return the first `limit` items that satisfy `wanted`, or all of them if `limit` is None.
+    """Return the first `limit` items for which `wanted` returns True. If `limit` is None, return all such items.
 
     Other calls run meanwhile, so `items` must be a copy or immutable.
     """
@@ -68,7 +68,7 @@ async def first_of(items: Iterable[Item], wanted: Callable[[Item], bool], limit:
 async def json_list(
     items: Iterable[Item], written: Callable[[Item], bytes], opening: bytes = b'{"data":[', /, **more: object
 ) -> Content:
-    """Return a JSON object that contains a list of the items, followed by the fields in `more`.
+    """Return the JSON text of an object that contains a list of the items, followed by the fields in `more`.
 
     `opening` is the JSON before the first item. Other calls run meanwhile, so `items` must be a copy or immutable.
     """
@@ -89,7 +89,7 @@ async def json_list(
 
 
 async def in_pieces(body: Content, change: Callable[[bytes], bytes]) -> Content:
-    """Return the body after applying `change` to each piece. Other calls run between pieces."""
+    """Apply `change` to each piece of a body, and return the new body. Other calls run between the pieces."""
     if isinstance(body, bytes):
         return change(body)
     parts = []

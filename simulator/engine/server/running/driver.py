@@ -1,9 +1,9 @@
 """Maps real time to simulated time in the clock modes `real` and `scaled`, and advances clocks.
 
-Only this module waits for simulated time and fires timers on behalf of calls. A manual clock changes only through
-`advance`. A running clock is brought up to date before every call, and an alarm wakes it when its next timer is due.
-Timers fire in slices of a few milliseconds, so the server stays responsive even if many timers are due. A world has at
-most one run of timers at a time. Calls that arrive during a run wait until it ends.
+Only this module waits for simulated time and fires timers. A manual clock changes only through `advance`. A running
+clock is brought up to date before every call, and by an alarm when the next timer is due. Timers fire in slices of a
+few milliseconds, so the server stays responsive even if many timers are due. A series of slices is called a run. A
+world has at most one run at a time. Calls that arrive during a run wait until the run ends.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from simulator.kernel.world import World
 
 @dataclass
 class _Anchor:
-    """One point in time, as real time and as simulated time."""
+    """A point in time, given both in real time and in simulated time."""
 
     real_seconds: float
     simulated_ms: int
@@ -42,7 +42,7 @@ class _Anchor:
 
 @dataclass
 class _ClockState:
-    """The driver's state for one world."""
+    """The state of one world's clock in the driver."""
 
     anchor: _Anchor | None = None
     """The point in time from which elapsed real time is measured.
@@ -63,10 +63,10 @@ class _ClockState:
 
 
 class Driver:
-    """The clocks of all worlds in a server.
+    """Runs the clocks of all worlds in a server.
 
-    The driver notifies `port` when timers of a world have fired, and repeatedly during an advance. `seconds` is a
-    monotonic clock.
+    The driver notifies `port` when timers of a world have fired, and repeatedly during an advance. `seconds` returns
+    the time of a monotonic clock.
     """
 
     patience_seconds = 1.0
@@ -96,27 +96,29 @@ class Driver:
     # Due timers
 
     async def bring_up_to_date(self, world: World) -> None:
-        """Advance a running clock to the current time, and fire the timers that are due by then.
+        """Advance a running clock to the current time, and fire all timers that are due.
 
-        A manual clock does not change. This returns immediately during an advance and in a world that has ended.
+        A manual clock does not change. Do nothing during an advance, or if the world has ended.
         """
         if not self.catch_up(world):
             await self._fired(world, self._kept[world])
 
     def catch_up(self, world: World) -> bool:
-        """Start `bring_up_to_date`. Return True if it is already complete, as for nearly every call."""
+        """Like `bring_up_to_date`, but without waiting. Return True if all due timers have fired, as for nearly every
+        call.
+        """
         keeping = self._kept[world]
         if world.clock.mode != "manual":
             self._fire(world, keeping, self._present_ms(world, keeping))
         return keeping.firing is None
 
     async def fire_due(self, world: World) -> None:
-        """Fire the timers that are due now because a call has just planned them without delay."""
+        """Fire the timers that are due now, such as timers that a call has just planned without delay."""
         if not self.fire_at_once(world):
             await self._fired(world, self._kept[world])
 
     def fire_at_once(self, world: World) -> bool:
-        """Start `fire_due`. Return True if it is already complete, as after nearly every call."""
+        """Like `fire_due`, but without waiting. Return True if all due timers have fired, as is usual after a call."""
         keeping = self._kept[world]
         if keeping.firing is None:
             timer = world.agenda.next()
@@ -127,13 +129,14 @@ class Driver:
         return keeping.firing is None
 
     def begin_firing(self, world: World) -> None:
-        """Start `fire_due`, without waiting for it to end."""
+        """Like `fire_due`, but without waiting for the timers to fire."""
         self._fire(world, self._kept[world], world.now_ms)
 
     def _fire(self, world: World, keeping: _ClockState, target_ms: int) -> None:
-        """Start a run: the first slice runs immediately, the rest in a task.
+        """Start to fire the timers that are due up to `target_ms`. The first slice of timers fires immediately, the
+        rest in a task.
 
-        This has no effect during another run or an advance.
+        Do nothing if timers of this world are firing already, or if its clock is being advanced.
         """
         if keeping.firing is not None or keeping.advance is not None or keeping.over:
             return
@@ -144,7 +147,7 @@ class Driver:
             self._port.changed(world)
 
     def _fire_slice(self, world: World, keeping: _ClockState, target_ms: int) -> bool:
-        """Fire timers for a few milliseconds. Return True if the clock has reached the target time."""
+        """Fire timers for a few milliseconds. Return True if the clock has reached `target_ms`."""
         ends = self._seconds() + SLICE_SECONDS
         while world.fire_next(target_ms) is not None:
             keeping.fired += 1
@@ -156,7 +159,9 @@ class Driver:
         return True
 
     async def _fire_on(self, world: World, keeping: _ClockState, target_ms: int) -> None:
-        """Complete a run. The run ends early if the clock was set, or if its mode or rate has changed."""
+        """Fire the remaining timers that are due up to `target_ms`. Stop if the clock was set, or if its mode or rate
+        has changed.
+        """
         anchor = keeping.anchor
         try:
             await asyncio.sleep(0)
@@ -169,7 +174,7 @@ class Driver:
         self._port.changed(world)
 
     async def _fired(self, world: World, keeping: _ClockState) -> None:
-        """Wait for the run in progress, but not indefinitely, because timers can become due faster than they fire."""
+        """Wait until the due timers have fired. Limit the wait, because timers can become due faster than they fire."""
         if keeping.firing is not None and keeping.advance is None:
             patience = None if world.clock.mode == "manual" else self.patience_seconds
             if keeping.leftover:
@@ -186,17 +191,19 @@ class Driver:
         return max(min(keeping.anchor.simulated_ms + int(passed * rate), LAST_MS), world.now_ms)
 
     def anchor(self, world: World, since_seconds: float = 0.0) -> None:
-        """Measure elapsed real time from now on.
+        """Set the point in time from which a running clock measures elapsed real time.
 
-        Call this after the clock was set, or after its mode or rate has changed.
+        Call this method after the clock was set, or after its mode or rate has changed.
 
-        `since_seconds` is the number of real seconds since the clock showed its current time.
+        `since_seconds` is the number of real seconds that have passed since the world's time was its current time.
         """
         self._kept[world].anchor = _Anchor(self._seconds() - since_seconds, world.now_ms)
         self.set_alarm(world)
 
     def present_ms(self, world: World) -> int:
-        """Return the current time of a world without bringing its clock up to date."""
+        """Return the time that a world's clock should show now, in milliseconds. The clock and the timers do not
+        change.
+        """
         return world.now_ms if world.clock.mode == "manual" else self._present_ms(world, self._kept[world])
 
     def follow(self, world: World) -> None:
@@ -231,7 +238,7 @@ class Driver:
         self.set_alarm(world)
 
     def forget(self, world: World) -> None:
-        """Stop the clock of a world that has ended, and cancel any advance of it."""
+        """Stop the clock of a world that has ended, and cancel an advance of this clock."""
         keeping = self._kept[world]
         keeping.over = True
         if keeping.alarm is not None:
@@ -240,7 +247,7 @@ class Driver:
         self.call_off(world, "the world was reset, replaced or deleted")
 
     def end_advances(self) -> None:
-        """Cancel all advances, because the server is stopping."""
+        """Cancel all advances of clocks, because the server is stopping."""
         for world in self._kept.worlds():
             self.call_off(world, "the server is stopping")
 
@@ -259,12 +266,16 @@ class Driver:
         return self._kept[world].advance is not None
 
     def progress(self, world: World) -> Progress | None:
-        """Return the latest progress of the advance in progress, or None if there is none yet."""
+        """Return the latest progress of the advance of a world's clock, or None if there is no advance or no progress
+        yet.
+        """
         advance = self._kept[world].advance
         return None if advance is None else advance.progress
 
     def call_off(self, world: World, why: str) -> asyncio.Future[Receipt] | None:
-        """Cancel the advance in progress. Return a future for its result, or None if there is no advance."""
+        """Cancel the advance of a world's clock. Return a future for the result of the advance, or None if there is no
+        advance.
+        """
         advance = self._kept[world].advance
         if advance is None:
             return None
@@ -281,14 +292,16 @@ class Driver:
         horizon_ms: int = LAST_MS,
         patience: Patience | None = None,
     ) -> Receipt:
-        """Advance the clock to a target time, timer by timer.
+        """Advance a world's clock to a target time, firing each timer at its due time.
 
-        Before the clock advances further, all webhook attempts of the current time are answered. `to` is the target
-        time, or a function that returns it once the attempts in flight at the start are answered. If `to` is None, the
-        clock advances to the last timer up to `horizon_ms`. The advance stops as soon as `reached` returns True.
+        Each time before the clock advances, wait for the receivers' responses to all webhook attempts in flight. `to`
+        is the target time, or a function that returns the target time. The function is called when the attempts that
+        were in flight at the start have ended. If `to` is None, the clock advances to the last timer that is due up to
+        `horizon_ms`. The advance stops as soon as `reached` returns True.
 
         Raise `ClockBusy` if another advance is in progress, and `AdvanceCancelled` if this advance is cancelled or
-        exceeds a limit. Raise `Unanswered` if the receiver of an attempt in flight at the start exhausts `patience`.
+        exceeds a limit. Raise `Unanswered` if a receiver does not respond within `patience` to an attempt that was in
+        flight at the start.
         """
         keeping = self._kept[world]
         if keeping.advance is not None:
@@ -319,7 +332,9 @@ class Driver:
         return receipt
 
     def _bounds(self, *, awaiting: bool) -> tuple[int, int]:
-        """Return the maximum number of events and of timers in an advance."""
+        """Return the maximum numbers of events and timers in an advance. `awaiting` is True for an advance without a
+        target time.
+        """
         if awaiting:
             return min(self.most_events, self.most_events_awaiting), min(self.most_timers, self.most_timers_awaiting)
         return self.most_events, self.most_timers

@@ -1,4 +1,4 @@
-"""Watches scenario directories: checks them twice a second, and applies changes to all worlds."""
+"""Watches scenario directories: checks the directories twice a second, and applies changed files to all worlds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _log = logging.getLogger(__name__)
 
 
 async def follow(runtime: Runtime, folder: Folder, seconds: float = SECONDS) -> None:
-    """Check the directories until this task is cancelled."""
+    """Check the scenario directories every `seconds` until this task is cancelled."""
     while True:
         await asyncio.sleep(seconds)
         try:
@@ -28,7 +28,7 @@ async def follow(runtime: Runtime, folder: Folder, seconds: float = SECONDS) -> 
 
 
 async def look_again(runtime: Runtime, folder: Folder) -> None:
-    """Read changed files, and apply the changes in every world where the scenario is active."""
+    """Read changed scenario files. Apply a changed scenario in every world in which it is active."""
     before = folder.problems
     renewals = folder.take(await asyncio.to_thread(folder.read))
     for problem in folder.problems:

@@ -28,7 +28,9 @@ calls by at most 25 ms. With 400,000 objects, the delay was 100 ms.
 
 @contextmanager
 def passing_over_the_old() -> Iterator[None]:
-    """While the block runs, collections skip all existing objects, and objects that have survived one collection."""
+    """Return a context manager. Inside the block, garbage collections skip all objects that existed before, and all
+    objects that have survived one collection.
+    """
     looked = 0
 
     def collecting(phase: str, info: dict[str, int]) -> None:

@@ -1,4 +1,6 @@
-"""Last-used times of worlds, in real time. They are not stored in the world, which has only simulated time."""
+"""The times at which worlds were last used, in real time. These times are not stored in the worlds, because worlds
+contain only simulated time.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ class _Use:
 
 
 class LastUses:
-    """The last-used times of all worlds. `seconds` is a monotonic clock."""
+    """The times at which all worlds were last used. `seconds` returns the time of a monotonic clock."""
 
     __slots__ = ("_uses", "seconds")
 
@@ -25,7 +27,7 @@ class LastUses:
         self._uses: PerWorld[_Use] = PerWorld(_Use)
 
     def touch(self, world: World, at: float | None = None) -> None:
-        """Record that a world is used, now or at a given time on the `seconds` clock."""
+        """Record that a world was used at the time `at` on the monotonic clock. The default is the current time."""
         self._uses[world].at = self.seconds() if at is None else at
 
     def idle_seconds(self, world: World) -> float:

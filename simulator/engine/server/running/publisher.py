@@ -1,7 +1,7 @@
 """Sends messages to several readers, which may be slow or disconnected.
 
-A channel passes every message to all readers and stores the newest messages for readers that reconnect. A channel never
-waits for a reader, and it drops readers that fall too far behind, so memory use is limited.
+A channel passes every message to all readers, and stores the newest messages for readers that reconnect. A channel
+never waits for a reader. To limit memory use, it drops readers that fall too far behind.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class ChannelMessage:
 
 @dataclass(eq=False)
 class Reader:
-    """One reader, and the messages that it has not taken yet."""
+    """One reader of a channel, and the messages that it has not read yet."""
 
     drop: Callable[[], None]
     """Drops the reader's connection."""
@@ -38,7 +38,7 @@ class Reader:
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
 
     def offer(self, message: ChannelMessage) -> None:
-        """Queue a message, or drop the reader if it has fallen too far behind."""
+        """Queue a message for this reader. If the queue is too long, drop the reader's connection."""
         if self.closed:
             return
         self.waiting.append(message)
@@ -49,7 +49,7 @@ class Reader:
             self.drop()
 
     def close(self) -> None:
-        """Send no more messages to this reader. It can still take queued messages."""
+        """Accept no more messages for this reader. The reader still gets queued messages."""
         self.closed = True
         self._woken.set()
 
@@ -64,14 +64,14 @@ class Reader:
 
 
 class Numbers:
-    """Generates message numbers. They increase and never repeat, even after a restart of the server."""
+    """Generates message numbers. The numbers increase and never repeat, even after a restart of the server."""
 
     def __init__(self, first: int) -> None:
         self.last = first - 1
 
     @classmethod
     def of_start(cls, wall_ms: int) -> Numbers:
-        """Return the generator for a server that starts at this wall-clock time.
+        """Return the generator for a server that starts at the wall-clock time `wall_ms`.
 
         A server that starts later gets higher numbers, unless more than 4,096 messages per millisecond were published
         in between. The numbers stay below 2^53, so JavaScript represents them exactly.
@@ -84,7 +84,7 @@ class Numbers:
 
 
 class Channel:
-    """The messages about one subject, and its subscribers."""
+    """The messages about one subject, such as a world, and the readers that get these messages."""
 
     def __init__(self, numbers: Numbers) -> None:
         self._numbers = numbers
@@ -134,7 +134,7 @@ class Channel:
             self.readers.remove(reader)
 
     def close(self) -> None:
-        """Close all readers, because the subject no longer exists or the server is stopping."""
+        """Close all readers of this channel, because its subject no longer exists or the server is stopping."""
         for reader in self.readers:
             reader.close()
         self.readers.clear()

@@ -19,10 +19,12 @@ from simulator.kernel.dataclass import dataclass
 
 
 class Tracing(port.Tracing, Protocol):
-    """A span exporter. It receives every call and every delivery attempt. Its methods never raise."""
+    """A span exporter that is notified of every API call and every delivery attempt. Its methods never raise an
+    exception.
+    """
 
     def called(self, request: Request, outgoing: Outgoing) -> None:
-        """Called when an API call is about to be answered."""
+        """Called when the response to an API call is ready to be sent."""
 
 
 BOUNDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -31,9 +33,9 @@ BOUNDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 
 
 @dataclass(slots=True)
 class Observed:
-    """The calls to an operation that returned a given status.
+    """Counters for the calls to one operation that returned the same status.
 
-    The counters are the number of calls by duration bucket, and the total duration.
+    The counters are the number of calls in each duration bucket, and the total duration.
     """
 
     buckets: list[int]
@@ -53,7 +55,7 @@ class Meter:
         self.tracing: Tracing | None = None
 
     def measure(self, request: Request, outgoing: Outgoing) -> None:
-        """Count a call that is about to be answered."""
+        """Count a call whose response is ready to be sent."""
         self.uses.touch(request.world, request.started)
         operation, status = request.operation, 0 if outgoing.cut else outgoing.status
         self.observe("" if operation is None else operation.name, status, perf_counter() - request.started)
@@ -61,7 +63,9 @@ class Meter:
             self.tracing.called(request, outgoing)
 
     def observe(self, operation: str, status: int, seconds: float) -> None:
-        """Count a call. `operation` is "" for an unknown path. `status` is 0 for a dropped connection."""
+        """Count a call that took `seconds`. `operation` is "" for an unknown path. `status` is 0 for a dropped
+        connection.
+        """
         observed = self._observed.get((operation, status))
         if observed is None:
             observed = self._observed[operation, status] = Observed([0] * (len(BOUNDS) + 1))
@@ -70,5 +74,5 @@ class Meter:
 
     @property
     def observed(self) -> Mapping[tuple[str, int], Observed]:
-        """The call counters, by operation and status."""
+        """The call counters by operation name and HTTP status."""
         return self._observed

@@ -1,7 +1,8 @@
-"""OpenTelemetry spans, sent to a collector using OTLP over HTTP. This module is loaded only if a collector is set.
+"""Sends OpenTelemetry spans to a collector using OTLP over HTTP. This module is loaded only if a collector is
+configured.
 
-A span is created when a call or an attempt has ended. It is put into a bounded queue, and a library thread sends the
-queued spans. No call waits for the collector. If the queue is full, spans are dropped.
+A span is created when an API call or a delivery attempt has ended. Spans are put into a bounded queue, and a thread of
+the OpenTelemetry library sends them. No call waits for the collector. If the queue is full, spans are dropped.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ _log = logging.getLogger(__name__)
 
 
 class _Ids(RandomIdGenerator):
-    """Generates random span ids. If the id of a span was already sent in a webhook, that id is used."""
+    """Generates random span ids. If `given` is set, it is used as the next id, because it was already sent in a
+    webhook.
+    """
 
     given = 0
 
@@ -55,7 +58,7 @@ class _Ids(RandomIdGenerator):
 
 
 class OtlpSpans:
-    """The spans of one server. Raises `ValueError` if an OpenTelemetry variable is invalid."""
+    """Exports the spans of one server. Raises `ValueError` if an OpenTelemetry environment variable is invalid."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         is_named = "OTEL_SERVICE_NAME" in environ or f"{SERVICE_NAME}=" in environ.get("OTEL_RESOURCE_ATTRIBUTES", "")
@@ -66,7 +69,7 @@ class OtlpSpans:
         self._tracer = self._provider.get_tracer("rampsim", __version__)
 
     def called(self, request: Request, outgoing: Outgoing) -> None:
-        """Export the span of an API call that is about to be answered."""
+        """Export a span for an API call whose response is ready to be sent."""
         try:
             ended_ns = time.time_ns()
             started_ns = ended_ns - int((perf_counter() - request.started) * 1e9)
@@ -75,7 +78,7 @@ class OtlpSpans:
             _log.exception("a span could not be made")
 
     def delivered(self, world: World, attempt: Attempt, outcome: Outcome) -> None:
-        """Export the span of a delivery attempt that has ended."""
+        """Export a span for a delivery attempt that has ended."""
         try:
             ended_ns = time.time_ns()
             self._attempt(world, attempt, outcome, ended_ns - outcome.duration_ms * 1_000_000, ended_ns)
@@ -83,7 +86,7 @@ class OtlpSpans:
             _log.exception("a span could not be made")
 
     def end(self, patience_seconds: float) -> None:
-        """Send the remaining spans. Stop after the given time."""
+        """Send the remaining spans. Stop after `patience_seconds`."""
         ending = threading.Thread(target=self._provider.shutdown, name="last spans", daemon=True)
         ending.start()
         ending.join(patience_seconds)
@@ -146,7 +149,7 @@ class OtlpSpans:
 
 
 def _parent(traceparent: str) -> Context:
-    """Return the context for a valid `traceparent`, or an empty context for ""."""
+    """Return the trace context for a valid `traceparent` header, or an empty context for ""."""
     above = Context()
     if not traceparent:
         return above
