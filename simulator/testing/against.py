@@ -1,7 +1,7 @@
 """`@pytest.mark.against("simulator", "target")`: one test that runs on the simulator and on the service.
 
-The clients for the simulator and for the service record their exchanges, and the pytest run reports the differences,
-except in ids, times and amounts.
+The clients for the simulator and for the service record their exchanges. The pytest run reports the differences, and
+ignores differences in ids, times and amounts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ VARIABLES = ("SIMULATOR_TARGET_URL", "RAMPSIM_PUBLIC_KEY", "RAMPSIM_SECRET_KEY")
 
 
 class TargetWorld:
-    """The service, in place of the fixture `world`. It has only `client`, `keys`, `base_url` and `token()`."""
+    """The real service, which replaces the fixture `world`. It has only `client`, `keys`, `base_url` and `token()`."""
 
     id = "target"
 
@@ -60,13 +60,13 @@ class TargetWorld:
 
 
 def side_of(item: pytest.Item) -> str:
-    """Return the side on which a test runs (the simulator or the target), or "" for a test without the marker."""
+    """Return "simulator" or "target" for a test with the marker `against`, or "" for a test without the marker."""
     callspec = getattr(item, "callspec", None)
     return str(callspec.params.get("rampsim_side", "")) if callspec is not None else ""
 
 
 def target_world(item: pytest.Item) -> TargetWorld:
-    """Return the service given by the environment variables, for a test. Without them, the test is skipped."""
+    """Return the service to which the environment variables refer. If a variable is not set, skip the test."""
     missing = [name for name in VARIABLES if not os.environ.get(name)]
     if missing:
         pytest.skip(f"the target needs {', '.join(missing)}")
@@ -79,7 +79,7 @@ def target_world(item: pytest.Item) -> TargetWorld:
 
 
 def record(world: World | TargetWorld) -> Exchanges:
-    """Return a list to which the world's client adds its exchanges."""
+    """Return a list to which the world's client adds each request and its response."""
     exchanges: Exchanges = []
 
     def add(response: httpx.Response) -> None:
@@ -128,7 +128,7 @@ def _status(call: Mapping[str, Any]) -> str:
 
 
 def parametrize(metafunc: pytest.Metafunc) -> None:
-    """Run a test with the marker `against` once for each side: the simulator and the target."""
+    """Run a test with the marker `against` twice: on the simulator and on the target."""
     marker = metafunc.definition.get_closest_marker("against")
     if marker is None:
         return

@@ -1,4 +1,4 @@
-"""The ledger of an account, parsed for tests with amounts as Decimal."""
+"""An account's ledger, parsed for use in tests. Amounts are Decimal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Sum(TypedDict):
 
 
 class Posting(TypedDict):
-    """One side of an entry. A negative `amount` is a debit."""
+    """One debit or credit in an entry. A negative `amount` is a debit."""
 
     account: str
     currency: str
@@ -52,8 +52,8 @@ class Ledger:
 
     `accounts`: the sum of each ledger account by currency (`KES`, `USDC.celo`). `available` and `held` belong to the
     account holder. `clearing` contains money that a payer or depositor has sent for an onramp or offramp. `fees`
-    contains the service's fees, and `world` is the account outside the service. Ledger accounts of other platform
-    users contain the amounts exchanged with this account. `entries`: every movement, oldest first.
+    contains the service's fees, and `world` is the account for money outside the service. Ledger accounts of other
+    platform users contain the amounts exchanged with this account. `entries`: every movement, oldest first.
     """
 
     accounts: list[Sum]

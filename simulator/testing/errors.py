@@ -30,7 +30,7 @@ class SimulatorError(Exception):
 
 
 def hides_traceback(caught: pytest.ExceptionInfo[BaseException]) -> bool:
-    """Return True if an error needs no traceback.
+    """Return True for an error that a test can report without a traceback: SimulatorError or AssertionError.
 
     Assign this function to `__tracebackhide__` to make pytest hide the test kit's frames.
     """
@@ -61,10 +61,7 @@ class Unreachable(SimulatorError):
 
 
 def error_of(status: int, body: object) -> SimulatorError:
-    """Return the exception for a refused request.
-
-    It is based on the HTTP status and the parsed body `{error: {code, message, ...}}`.
-    """
+    """Return the exception for a refused request. `body` is the parsed response: `{error: {code, message, ...}}`."""
     error = body.get("error") if isinstance(body, Mapping) else None
     if not isinstance(error, Mapping):
         return SimulatorError(
@@ -101,5 +98,5 @@ _KINDS: Mapping[str, type[SimulatorError]] = {"not_reached": NotReached, "invali
 
 
 def missing(package: str, what: str) -> ImportError:
-    """Return the error for a missing library from the extra `testing`. `what` is the feature that needs the library."""
+    """Return the error for a package of the extra `testing` that is not installed but is needed for the feature `what`."""
     return ImportError(f'{what} needs {package}: pip install "{wheel("testing")}"', name=package)

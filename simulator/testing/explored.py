@@ -12,7 +12,9 @@ _made: Counter[str] = Counter()
 
 
 class Died(BaseException):
-    """Ends an application that runs in the tests' process, as if it had been killed. Only explore raises this."""
+    """Ends an application that runs in the test process, as if it had been killed. Only `rampsim explore` raises this
+    exception.
+    """
 
 
 def has_died(error: BaseException) -> bool:
@@ -29,8 +31,8 @@ def own_world() -> str:
 
 
 def run() -> str:
-    """Return the id of the `rampsim explore` run that injects faults into every world created here, or "" outside
-    such a run.
+    """Return the id of the `rampsim explore` run that injects faults into every world created by this process, or ""
+    outside such a run.
 
     In a run, all worlds are on the run's server, and a test can create any number of worlds.
     """

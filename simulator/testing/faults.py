@@ -75,7 +75,8 @@ def make_fault(
     match: str | Mapping[str, object] | None,
     members: Mapping[str, object],
 ) -> Fault:
-    """Add a fault: to API requests (`what` or `match`), from a preset (`what`), or from its fields.
+    """Inject a fault. `what` is the name of a preset or describes API requests, as `match` does. `members` are fields
+    of the fault.
 
     Raises SimulatorError with `param` if the fault is malformed.
     """

@@ -1,4 +1,4 @@
-"""The declaration of an order that `world.flow` can create, supplied by the provider."""
+"""The declaration of an order that `world.flow` can create."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Ask: TypeAlias = "Callable[[str, str, JsonObject | None], JsonObject]"
 
 @dataclass(frozen=True)
 class Flow:
-    """An order that a provider can create."""
+    """A kind of order that `world.flow` can create."""
 
     order: Callable[[Ask, Mapping[str, Any]], JsonObject]
     """Creates the order with the fields given by a test, and returns it."""

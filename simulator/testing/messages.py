@@ -1,4 +1,4 @@
-"""Messages of the test kit. They describe what happened in a world when an expected event did not."""
+"""Failure messages of the test kit. If an expected event did not happen, they describe what happened instead."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def wait_until_quiet(is_quiet: Callable[[], object], seconds: float = _SECONDS) 
 
 
 def waiter(is_quiet: Callable[[], object]) -> Callable[[object], None]:
-    """Return a listener for `on_advance` that waits for an application."""
+    """Return a listener for `on_advance` that waits until an application's queue is empty."""
 
     def wait(now: object) -> None:
         wait_until_quiet(is_quiet)

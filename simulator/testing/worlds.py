@@ -34,7 +34,7 @@ __tracebackhide__ = hides_traceback
 class Detachable(Protocol):
     """The part of a receiver that its world uses.
 
-    `receivers` imports this module, so this module cannot import the class.
+    `receivers` imports this module, so this module cannot import the class `Receiver`.
     """
 
     def detach(self) -> None: ...
@@ -132,8 +132,8 @@ class World(SeenWorld):
         Pass exactly one of `by`, `to`, `to_next_timer` and `until`. `by`: `"31m"`, `"2h30m"`, `"3d"`, seconds as a
         number, or a timedelta. `to`: a time or a date. `until`: a condition, `{"resource": id, "status": "completed"}`
         or `{"event": type, "object_id": id}`. It must become true within `horizon` (default: ten years). Otherwise
-        raises NotReached. `wait`: set this for receivers that respond slowly. Returns what happened: `from`, `now`,
-        `fired` (timers), `events` (ids), `deliveries` (attempts), `reached`.
+        raises NotReached. `wait`: True to wait for slow receivers without a time limit. Returns what happened:
+        `from`, `now`, `fired` (timers), `events` (ids), `deliveries` (attempts), `reached`.
         """
         goal = None if until is None else ids_in(until)
         body = {

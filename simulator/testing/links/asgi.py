@@ -62,7 +62,9 @@ class Conversation:
             self._told.append(message)
 
     def answer(self, *, cut: bool = False) -> Answer:
-        """Return the response so far, or a 500 if there is none."""
+        """Return the response so far, or a 500 if there is none. `cut` is True if the connection was closed before the
+        end of the response.
+        """
         head, *rest = self._told or [{"status": 500}]
         headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in head.get("headers", ()))
         return Answer(head["status"], headers, b"".join(message.get("body", b"") for message in rest), cut)

@@ -45,7 +45,9 @@ class SignIn(httpx.Auth):
         self._token: str | None = None
 
     def forget(self) -> None:
-        """Discard the token, so that the next request authenticates again. A restored world has no tokens."""
+        """Discard the token. The next request authenticates again. Call this after restoring a world, because a
+        restored world has no tokens.
+        """
         self._token = None
 
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
@@ -104,7 +106,7 @@ class Connected(Protocol):
 def make_client(link: Connected, keys: Keys, sign_in: SignIn) -> httpx.Client:
     """Return a client for an environment's base URL.
 
-    The client refuses to send live keys and requests to other hosts.
+    The client refuses to send live keys. It also refuses requests to any other host.
     """
     return httpx.Client(
         base_url=keys.base_url,

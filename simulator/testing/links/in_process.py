@@ -1,7 +1,7 @@
 """A server in the test process without sockets. Requests and webhooks are passed in memory.
 
-The server runs in an event loop in a separate thread. It continues while a test waits for it, regardless of the
-test's own event loop and of changes to the clock.
+The server runs in an event loop in a separate thread, so it keeps running while a test waits for a response. It does
+not use the test's own event loop or the clock that the test may freeze.
 """
 
 from __future__ import annotations
@@ -87,9 +87,8 @@ class InProcessLink(Link):
     def deliver_to(self, world_id: str, handler: Handler) -> tuple[str, Callable[[], None]]:
         """Deliver a world's webhooks to a handler.
 
-        Return the origin of the receiver's URL, and a function that stops delivery. The origin depends only on the
-        position of the receiver in its world: the first receivers of all worlds have the same origin, and so do the
-        second ones.
+        Return the origin of the receiver's URL, and a function that stops delivery. Origins are numbered per world,
+        starting at 1, so they are the same in every run. Receivers in different worlds can have the same origin.
         """
         return self._receivers.add(self._thread.run(self._urls_of(world_id)), world_id, handler)
 
@@ -160,9 +159,8 @@ class _Call:
         """Called when the client no longer waits."""
 
     async def reply(self, app: Application, *, calls_back: bool) -> Answer:
-        """Return the response.
-
-        `calls_back`: a webhook handler made the request, so a delivery may be waiting for the response.
+        """Send the request to the application and return the response. `calls_back` is True if a webhook handler made
+        the request. In that case, a delivery may be waiting for the response.
         """
         conversation = self._conversation
         opened_at = asyncio.get_running_loop().time() if calls_back else 0.0
@@ -251,9 +249,8 @@ class _Receivers:
         return Outcome(answer.status, None, _since(started), sent, received, answer.body[:MAX_BODY_BYTES])
 
     def _handler(self, host: str, signature: str) -> Handler:
-        """Return the receiver for a request that a world has signed.
-
-        A fork can deliver to the receiver of the world from which it was forked.
+        """Return the handler for a request to this host. `signature` identifies the world that sent the request. A fork
+        can deliver to the receiver of the world from which it was forked.
         """
         _known, world = self.sender_of(signature)
         own = self._handlers.get((world.id, host)) if world is not None else None

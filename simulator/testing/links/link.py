@@ -40,10 +40,10 @@ class Link(ABC):
     ) -> Any:
         """Send a control request and return the parsed response, a string for YAML, or None.
 
-        `path` is relative to /_simulator, and `world` is the id for the header. A body of bytes is sent unchanged,
-        for example a scenario in YAML. `query` values of None are omitted. Without a time limit, the request waits
-        until the server responds. Raises SimulatorError (`errors.error_of`) if the request is refused or gets no
-        response.
+        `path` is relative to /_simulator, and `world` is the id of the world to which the request applies. A body of
+        bytes is sent unchanged, for example a scenario in YAML. `query` values of None are omitted. Without a time
+        limit, the request waits until the server responds. Raises SimulatorError (`errors.error_of`) if the request is
+        refused or gets no response.
         """
         content, sent = content_of(body)
         if world:

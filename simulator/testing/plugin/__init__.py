@@ -92,7 +92,7 @@ def _run_of(request: pytest.FixtureRequest) -> Run:
 
 
 class _Reporter:
-    """Reports the run. Registered in the only process, or in the controller process of pytest-xdist."""
+    """Reports the test run. With pytest-xdist, only the controller process registers this plugin."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -141,7 +141,7 @@ class _Reporter:
             self._summary.write(terminalreporter)
 
     def pytest_unconfigure(self) -> None:
-        """Wait for the server, which stops after the last worker, so that a run leaves no process behind."""
+        """Wait until the run's server has stopped. It stops after the last worker has finished."""
         directory = directory_of(self._run_id)
         if self._run_id and directory.exists():
             import_module("simulator.testing.servers.run_server").RunServer(directory).wait_for_end()
@@ -160,7 +160,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture
 def rampsim_side(request: pytest.FixtureRequest) -> str:
-    """The side on which a test with the marker `against` runs: `simulator` or `target`."""
+    """`simulator` or `target`, depending on where a test with the marker `against` runs."""
     side: str = request.param
     return side
 

@@ -36,7 +36,7 @@ def pytest_rampsim_quiesce(item: pytest.Item) -> bool | None:
 
 @pytest.hookspec
 def pytest_rampsim_restart(item: pytest.Item) -> None:
-    """Rebuild the application, as if its process had been killed and restarted. Its memory is lost.
+    """Rebuild the application without its in-memory state, as if its process had been killed and restarted.
 
     This hook is called after the application has crashed under a fault of the class `crash-in-handler`, `crash-in-call`
     or `crash-of-process`, possibly in a different thread from the test.

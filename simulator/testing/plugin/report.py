@@ -1,7 +1,7 @@
 """Output about a test's world: its timeline, a scenario that repeats the test's requests, and the saved world.
 
-Files are written to `.rampsim` below the root directory. If this module fails, its error replaces the output, because
-the test's own failure is more important.
+Files are written to `.rampsim` below the root directory. If the output cannot be created, the report contains the
+reason instead, because the test's own failure is more important.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _USUAL_SEED = 1
 class Keeper(NamedTuple):
     """Reports on the worlds of tests and keeps these worlds for inspection.
 
-    `keeps`: whether worlds are kept. `outlives`: whether the server continues after the run.
+    `keeps`: True if worlds are kept after their tests. `outlives`: True if the server continues after the run.
     """
 
     config: pytest.Config

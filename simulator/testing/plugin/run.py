@@ -55,7 +55,9 @@ class Run:
     # Servers
 
     def server(self) -> Server:
-        """Return the server at a given URL, or the server that belongs to the run or process."""
+        """Return the server at the configured URL. Without a URL, return the server that the run's processes share, or
+        this process's server without sockets if the option `simulator` is `inprocess`.
+        """
         if url := self._url_of_explore or _url_named(self._config):
             return self._server_at(url)
         in_process = chosen(self._config, "simulator") == "inprocess"
@@ -104,7 +106,7 @@ class Run:
     # Worlds
 
     def new_world(self, item: pytest.Item, server: Server) -> World:
-        """Create a world as a test's markers specify. It is deleted after the test."""
+        """Create the world that a test's markers specify. It is deleted after the test."""
         body, history = plugin_markers.body_of(item), plugin_markers.history_of(item)
         if not explored.run():
             body = {"id": f"{_beginning_of_id(item.name, self._mark)}{next(self._count)}", **body}
@@ -244,9 +246,8 @@ class Run:
 
 
 class _Server(Server):
-    """A server that reports every world created on it. `outlives`: the server continues after the run.
-
-    `has_socket`: the server accepts connections at its address.
+    """A server that calls `begin` with every world that it creates. `outlives`: True if the server continues after the
+    run. `has_socket`: True if the server accepts connections at its address.
     """
 
     def __init__(

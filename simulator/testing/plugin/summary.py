@@ -257,7 +257,7 @@ class Summary:
 
 
 def _name(item: Mapping[str, object]) -> str:
-    """Return the name of an item. An error that every operation can return is counted once."""
+    """Return the name of an item. If every operation can return this error, the name begins with "any operation"."""
     return str(item["item"]).replace("* ", "any operation ", 1)
 
 

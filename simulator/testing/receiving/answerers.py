@@ -29,7 +29,8 @@ _LIFESPAN_SECONDS = 30.0
 class Answerer:
     """Responds to deliveries. Called in the receiver's event loop.
 
-    `handles`: an application or a function processes the delivery, so the test waits for its response.
+    `handles`: True if an application or a function processes the delivery. In that case, the test waits for its
+    response.
     """
 
     handles: ClassVar[bool] = True
@@ -138,7 +139,7 @@ class _Lifespan:
         self._error: BaseException | None = None
 
     async def start(self) -> None:
-        """Run the startup. Raises SimulatorError if the startup fails or takes too long."""
+        """Run the application's startup. Raises SimulatorError if the startup fails or takes too long."""
         loop = asyncio.get_running_loop()
         self._asked = asyncio.Queue[Message]()
         self._told: asyncio.Future[Message] = loop.create_future()
@@ -155,7 +156,7 @@ class _Lifespan:
             raise SimulatorError(f"The application did not start within {_LIFESPAN_SECONDS:g} seconds.")
 
     async def stop(self) -> None:
-        """Run the shutdown, if the startup ran."""
+        """Run the application's shutdown if its startup ran."""
         if self._task is None or self._task.done():
             return
         self._asked.put_nowait({"type": "lifespan.shutdown"})
@@ -230,7 +231,7 @@ class WsgiApp(Answerer):
 
 
 class Address(Answerer):
-    """Forwards deliveries to a URL, with the same headers and bytes, and returns its response."""
+    """Forwards deliveries to a URL, with the same headers and bytes, and returns the response from that URL."""
 
     def __init__(self, url: str) -> None:
         import httpx

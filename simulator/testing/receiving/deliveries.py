@@ -27,9 +27,10 @@ class Delivery(dict[str, Any]):
     """One webhook request. Indexing reads the event: `delivery["data"]["object"]`.
 
     `event` is the envelope, or {} if the body is not an envelope. `headers` are case-insensitive. `body` is the raw
-    bytes. `genuine`: the signature was made by the world, and the timestamp is within five minutes of the clock that
-    stamps webhooks. `status` is the status of the response, or None before the response or if the connection was cut.
-    `error` is the exception that the application or function raised for this delivery.
+    bytes. `genuine`: True if the signature is the world's and the timestamp is within five minutes of the current time.
+    The setting `webhook_timestamp` selects simulated or real time. `status` is the status of the response, or None
+    before the response or if the connection was cut. `error` is the exception that the application or function raised
+    for this delivery.
     """
 
     def __init__(self, headers: httpx.Headers, body: bytes, *, genuine: bool) -> None:
@@ -60,10 +61,9 @@ class Delivery(dict[str, Any]):
 
 
 class Judge:
-    """Checks whether a request comes from the world, with the world's webhook key and the clock that stamps webhooks.
-
-    If the check fails, the key and the clock are read from the simulator again, because the key may have been rotated
-    or a setting changed.
+    """Checks a request's signature with the world's webhook key, and its timestamp with real or simulated time. If the
+    check fails, it is repeated with the current key, settings and time from the simulator, because the key may have
+    been rotated or a setting changed.
     """
 
     def __init__(self, world: World, environment: str) -> None:

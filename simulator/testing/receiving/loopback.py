@@ -1,6 +1,6 @@
 """A small HTTP server on the loopback interface, in a running event loop.
 
-Like webhooks, each request has its own connection.
+Each request has its own connection, as webhooks from the service do.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """A response. `cut`: the connection is dropped without a response, as if the process had crashed."""
+    """A response. If `cut` is True, the connection is closed without a response, as if the process had crashed."""
 
     status: int
     headers: HeaderPairs = ()

@@ -45,9 +45,10 @@ class Receiver:
     If `events` is None, the test or the application must register `url`.
 
     Over HTTP, the receiver listens on a free loopback port in its own thread, or on the host name in
-    SIMULATOR_RECEIVER_HOST if the simulator runs elsewhere. In process, it does not listen on a socket, and the URL
-    is the same in every run. Several deliveries may arrive at once, and a handler may call the simulator. The
-    receiver responds to the registration test itself and omits it from `received`.
+    SIMULATOR_RECEIVER_HOST if the simulator runs elsewhere. With a server in the test process, it does not listen on a
+    socket, and the URL is the same in every run. Several deliveries may arrive at once, and a handler may call the
+    simulator. The receiver itself responds to the `webhook.test` event that is sent when the endpoint is registered.
+    This event is not in `received`.
     """
 
     refuses_forged = False
@@ -305,7 +306,9 @@ class Receiver:
         return answer
 
     def _report_moment(self) -> None:
-        """Report the time of a delivery. The clock is paused at that time until the attempts have their responses."""
+        """Report the world's current time to the listeners in `on_delivery`. The clock is paused until the delivery
+        attempts have their responses.
+        """
         with suppress(SimulatorError):  # the world has ended
             now = self._world.now
             for hear in list(self._world.on_delivery):

@@ -115,7 +115,7 @@ class Server:
 
 @cache
 def observed_documents(paths: tuple[Path, ...]) -> list[JsonObject]:
-    """Return the contents of observed files. Raise `SimulatorError` for an invalid file. An old file is logged."""
+    """Return the contents of observed files. Raise `SimulatorError` for an invalid file, and warn of an old file."""
     files = import_module("simulator.evidence.observed")
     try:
         found = files.read_files(paths, import_module("simulator.service").TOOLING.alternatives())
@@ -213,8 +213,9 @@ _ROOT = Path(__file__).resolve().parents[3]
 
 
 def _program(module: str) -> str:
-    """Return the command. -P excludes the test directory, which may contain another `simulator`, from the module
-    search path.
+    """Return Python code that runs `main` of a module. The flag -P excludes the test directory from the module search
+    path, because that directory may contain another `simulator`. This code adds the project's root directory to the
+    path.
     """
     return f"import sys; sys.path.append({str(_ROOT)!r}); from {module} import main; main(prog_name='rampsim')"
 

@@ -24,9 +24,9 @@ def world(server: Server | str | None = None, *, in_process: bool = False, **bod
 
     If SIMULATOR_URL is the base URL of a world, `http://HOST:PORT/_worlds/ID`, that world is used and continues after
     the block. In a run of `rampsim explore`, a fresh world is created on that server instead. Otherwise the world is
-    created on `server` (a Server or a URL) if given, then on the server at SIMULATOR_URL, then on a server that
-    starts on first use and stops with this process. `in_process`: create the world in this process, without sockets.
-    `body` is the request body of `POST /_simulator/worlds`, as for `Server.new_world`.
+    created on `server` (a Server or a URL) if given, then on the server at SIMULATOR_URL, then on a server that starts
+    on first use and stops with this process. If `in_process` is True, the world is created in this process, without
+    sockets. `body` is the request body of `POST /_simulator/worlds`, as for `Server.new_world`.
     """
     own = "" if server is not None or in_process or explored.run() else explored.own_world()
     if own:
@@ -40,7 +40,9 @@ def world(server: Server | str | None = None, *, in_process: bool = False, **bod
 
 
 def _entered(world_id: str, *, scenarios: Scenario | Sequence[Scenario] = (), **body: Any) -> World:
-    """Activate the scenarios that a new world would have in an existing world, and return that world."""
+    """Return an existing world after activating the given scenarios in it. Other fields of a request body have no
+    effect.
+    """
     server = server_for()
     world = World(server.link, server.link.control("GET", f"/worlds/{world_id}"), server)
     world.outlives = True
