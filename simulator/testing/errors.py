@@ -98,5 +98,5 @@ _KINDS: Mapping[str, type[SimulatorError]] = {"not_reached": NotReached, "invali
 
 
 def missing(package: str, what: str) -> ImportError:
-    """Return the error for a package of the extra `testing` that is not installed but is needed for the feature `what`."""
+    """Return the error for a feature (`what`) that needs a package of the extra `testing` which is not installed."""
     return ImportError(f'{what} needs {package}: pip install "{wheel("testing")}"', name=package)
