@@ -1,4 +1,4 @@
-"""The ramp's data for probes: the steps, and the account values that only this service has."""
+"""The probes of the ramp service: the steps to run, and functions that interpret the responses."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def _amount(body: Any, *path: str) -> Decimal | None:
 
 
 def _rounding(bodies: Mapping[str, Any]) -> str | None:
-    """Return how offramp quotes round the fiat amount: `down`, `up` (to the nearest cent), or `both`.
+    """Return the direction in which offramp quotes round the fiat amount: `down`, `up`, `both`, or None if unclear.
 
-    Only quotes whose exact amount is more than half a cent above a whole cent are considered, because others give the
-    same result both ways.
+    Only an exact amount more than half a cent above a whole cent shows the direction. For any other amount, rounding
+    down and rounding to the nearest cent give the same result.
     """
     found = set()
     for body in bodies.values():
@@ -61,9 +61,10 @@ def _held_only(bodies: Mapping[str, Any]) -> str | None:
 
 
 def _given_back(bodies: Mapping[str, Any]) -> str | None:
-    """Return `yes` if the used daily limit is unchanged, otherwise `no`.
+    """Compare the used daily limit before and after a failed transaction. Return `yes` if the amounts are equal, or
+    `no` if the second amount is higher.
 
-    The result is None if a new day started or an earlier transaction failed in between.
+    Return None if the second amount is lower or belongs to a new day.
     """
     first, last = bodies.get("limits"), bodies.get("limits'")
     before, after = _amount(first, *_USED_TODAY), _amount(last, *_USED_TODAY)
@@ -79,10 +80,10 @@ def _available(bodies: Mapping[str, Any], step: str) -> Decimal | None:
 
 
 def _held_after_failure(bodies: Mapping[str, Any]) -> str | None:
-    """Return whether the amount of a failed withdrawal is `held` or `released`.
+    """Return `held` if the amount of a failed withdrawal is unavailable, or `released` if it is available again.
 
-    The balance was read while the withdrawal had the status `failed`. Any other difference comes from another
-    transaction and decides nothing.
+    The second balance is read while the withdrawal has the status `failed`. Return None if the balance differs by
+    another amount, because another transaction has changed it.
     """
     before, after = _available(bodies, "assets"), _available(bodies, "assets'")
     amount = _amount(bodies.get("failing"), "amount")
@@ -101,7 +102,9 @@ def _refunded(bodies: Mapping[str, Any]) -> str | None:
 
 
 def _degraded(bodies: Mapping[str, Any]) -> str | None:
-    """Return whether a quote on a degraded network is refused, `yes` or `no`. The network stays degraded throughout."""
+    """Return `yes` if the service refuses a quote on a degraded network, or `no` if it creates the quote. Return None
+    if the network was not degraded both before and after the request.
+    """
     for step in ("stats", "stats'"):
         rows = bodies.get(step)
         rows = rows.get("networks") if isinstance(rows, dict) else rows
@@ -116,7 +119,7 @@ def _degraded(bodies: Mapping[str, Any]) -> str | None:
 
 
 def _declined(bodies: Mapping[str, Any]) -> str | None:
-    """Return `fails` if a payment that failed has ended its transaction before it expires."""
+    """Return `fails` if a transaction fails as soon as its payment is declined, otherwise None."""
     shown = bodies.get("declined_seen")
     is_failed = isinstance(shown, dict) and (shown.get("status"), shown.get("failure_code")) == (
         "failed", "payment_failed",
@@ -125,7 +128,7 @@ def _declined(bodies: Mapping[str, Any]) -> str | None:
 
 
 def _failed_runs(bodies: Mapping[str, Any]) -> str | None:
-    """Return whether a failed run counts as an occurrence, `yes` or `no`. A run that succeeded decides nothing."""
+    """Return `yes` if a failed run counts towards the occurrences of its schedule, `no` if not, or None if unclear."""
     planned, shown, runs = (bodies.get(step) for step in ("costly_active", "costly_shown", "costly_runs"))
     if not (isinstance(planned, dict) and isinstance(shown, dict)) or _rows_of(runs) != {}:
         return None
@@ -154,7 +157,7 @@ def _rows_of(body: Any) -> dict[tuple[Any, Any], Any] | None:
 
 
 def _surroundings(read: _Read) -> dict[str, str]:
-    """Return an amount of CUSD that exceeds the account's balance."""
+    """Return a mapping from `beyond` to an amount of CUSD that exceeds the account's balance."""
     listed = read("/wallet/assets")
     rows = listed.get("data", []) if isinstance(listed, dict) else listed
     held = Decimal(0)

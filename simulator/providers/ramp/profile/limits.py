@@ -1,8 +1,8 @@
 """Account limits: the maximum amounts of each KYC level, and their usage in each environment (decision M14).
 
-The fiat amount of a transaction counts, converted into the profile's default currency at the mid rate. A day starts at
-00:00 UTC, and a month starts on the 1st. Usage is saved under the period and the currency, so nothing has to be reset
-at the end of a period.
+Each transaction counts with its fiat amount, converted into the profile's default currency at the mid rate. A day
+starts at 00:00 UTC, and a month starts on the 1st. Used amounts are saved by day, month and currency, so a new period
+starts at zero without a reset.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LEVEL_MAXIMA: dict[int, tuple[Decimal, Decimal, Decimal]] = {
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """A maximum amount that was set through `set_limits`, with the default currency of the profile at that time."""
+    """A maximum amount set through `set_limits`, in the profile's default currency at that time."""
 
     amount: Decimal
     currency: str
@@ -111,10 +111,11 @@ def check_amount(world: World, environment: str, amount: Decimal, fiat_code: str
 def charge_limits(
     world: World, environment: str, amount: Decimal, fiat_code: str, param: str = "amount"
 ) -> LimitCharge:
-    """Check a fiat amount against all three limits, count it towards them, and return the charge.
+    """Check a fiat amount against the limits per transaction, day and month. Add it to the used amounts, and return the
+    charge.
 
-    Pass the charge to `release_limits` if the transaction does not succeed. Raise `ApiError` amount_too_high if a limit
-    is exceeded. In that case, nothing is counted.
+    Pass the charge to `release_limits` if the transaction does not succeed. If the amount exceeds a limit, add nothing
+    and raise `ApiError` amount_too_high.
     """
     charged = _in_default(world, environment, amount, fiat_code)
     _within(world, environment, "per_transaction", charged, param)

@@ -146,7 +146,7 @@ def set_kyc(call: ActionCall[None, bodies.SetKyc]) -> shapes.KycDetail:
 
 
 def _reviewed(world: World, profile: Profile, status: str) -> Profile:
-    """Return a profile with the given KYC status as of now, including its timestamps and default required actions."""
+    """Return a copy of a profile with the timestamps and required actions of a KYC status that is set now."""
     now_ms = world.now_ms
     profile = replace(profile, required_actions=())
     if status == "not_started":

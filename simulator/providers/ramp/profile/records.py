@@ -54,13 +54,13 @@ class Profile:
 
     @property
     def kyc_id(self) -> str:
-        """The id under which the history of the KYC is saved."""
+        """The id of the KYC resource. Its history is saved under this id."""
         return f"{self.user_id}:kyc"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileStatus(Record):
-    """The account as a resource with a status. The status is saved in `Profile`, like the KYC."""
+    """The account as a resource whose status can change. The status is saved in `Profile`."""
 
     kind = "profile"
     profile: Profile
@@ -99,13 +99,13 @@ def profile_of(world: World) -> Profile:
 
 
 def write(world: World, profile: Profile) -> Profile:
-    """Save the account. Statuses can change only through transitions."""
+    """Save the account. To change a status, apply a transition instead."""
     world.store[PROFILES].put(ACCOUNT, profile)
     return profile
 
 
 def profile_status(world: World) -> ProfileStatus:
-    """Return the account as a resource with a status."""
+    """Return the account as a resource whose status can change."""
     profile = profile_of(world)
     began_ms = profile.created_at_ms
     return ProfileStatus(

@@ -101,10 +101,10 @@ def claim_quote(call: Call[bodies.Confirmation, None, RampQuote]) -> None:
 
 
 def check_quote(call: Call[bodies.QuoteBody, None, None]) -> None:
-    """Raise `ApiError` 400 if amount_currency is neither of the two currencies, or if the amount has too many decimals
-    (decision H7).
+    """Raise `ApiError` 400 if amount_currency is neither the asset nor the fiat currency, or if the amount has too many
+    decimals (decision H7).
 
-    An unsupported pair passes this check, because its currencies are unknown. The business rules reject it later.
+    An unsupported pair of asset and fiat currency passes this check. `create_quote` rejects it later.
     """
     body = call.body
     try:
@@ -320,7 +320,7 @@ def _bad_address(param: str, network: str) -> ApiError:
 def _use(world: World, quote: RampQuote) -> Transaction:
     """Check the account limits, count the amount towards them, and mark the quote as used.
 
-    Return the fields that onramps and offramps share.
+    Return a transaction with the fields that onramps and offramps share.
     """
     environment, fiat_amount, fiat_code = quote.environment, quote.fiat_amount, quote.fiat_currency
     require_in_force(world, environment, quote.product_id)
@@ -358,7 +358,7 @@ def get_quote(call: Call[None, None, RampQuote]) -> RampQuoteShape:
 
 
 class BankPayer(Protocol):
-    """The payer of a bank transfer, as named in a request body."""
+    """Protocol of request bodies that describe the payer of an onramp."""
 
     @property
     def account_number(self) -> str | None: ...
@@ -380,7 +380,9 @@ def require_payers_bank(payer: BankPayer, fiat_code: str) -> None:
 
 
 def bank_instructions(world: World, fiat_code: str, reference: str) -> PaymentInstructions:
-    """Return the service's account to pay to. It is with the first bank listed for the country (decision R5)."""
+    """Return instructions for paying into an account of the service, at the first bank listed for the country (decision
+    R5).
+    """
     bank = next(iter(BANKS[COUNTRY_OF[fiat_code]].values()))
     first = 10 ** (bank.min_digits - 1)
     return {

@@ -70,8 +70,8 @@ def _unmatched(world: World, ramp: Transaction, what: str) -> Transaction:
 
 
 def receive(world: World, ramp: Transaction, arrival: Arrival) -> bool:
-    """Receive a deposit that the account itself sent to `deposit.address`. The same rules apply as for any other
-    deposit (decisions S6, S9).
+    """Receive a deposit that the account itself sent to `deposit.address`. Return False if the offramp is not waiting
+    for a deposit. The same rules apply as for any other deposit (decisions S6, S9).
     """
     if ramp.status != "awaiting_deposit":
         return False

@@ -221,10 +221,10 @@ RampTransaction: TypeAlias = Annotated[OnrampTransaction | OfframpTransaction, F
 
 
 def render_quote(world: World, quote: RampQuote) -> RampQuoteShape:
-    """Return the response for a quote. It depends only on the quote's record.
+    """Return the response for a quote. Recent responses are cached, because they depend only on the quote's record.
 
-    A new quote is rendered three times: once for scenarios and twice for callers. Caching recent results halves the
-    time of read requests.
+    A new quote is rendered three times: once for scenarios and twice for callers. The cache halves the time of read
+    requests.
     """
     recent = _RECENT.get(quote.id)
     if recent is not None and recent[0] is quote:

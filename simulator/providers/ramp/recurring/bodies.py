@@ -1,7 +1,6 @@
 """Request bodies of recurring payments.
 
-There are separate models for drafts of each type and destination, and for schedules of each frequency. The other bodies
-are for pauses and restarts.
+Drafts have one model for each type and destination. Schedules have one model for each frequency.
 """
 
 from collections.abc import Mapping
@@ -136,8 +135,8 @@ class End(Body):
     @model_validator(mode="before")
     @classmethod
     def _complete(cls, data: object) -> object:
-        """Raise an error if the type is on_date and there is no date, or if it is after_occurrences and there is no
-        number.
+        """Raise `ValidationError` if the type is on_date and `date` is missing, or if the type is after_occurrences and
+        `occurrences` is missing.
         """
         if isinstance(data, dict):
             name = {"on_date": "date", "after_occurrences": "occurrences"}.get(str(data.get("type")))

@@ -129,7 +129,7 @@ def create_recurring_payment(call: Call[bodies.NewRecurring, None, None]) -> sha
 
 
 def _as_given(destination: balance.AnyDestination) -> DestinationShape:
-    """Return the fields of a destination as they were given. Unknown fields are ignored (decision H6)."""
+    """Return the fields of a destination that the request contains, without unknown fields (decision H6)."""
     # Any, because mypy cannot know that the models of the destination and of the response have the same fields.
     given: Any = destination.model_dump(include=set(type(destination).model_fields), exclude_none=True)
     shape: DestinationShape = given
@@ -138,8 +138,8 @@ def _as_given(destination: balance.AnyDestination) -> DestinationShape:
 
 @contextmanager
 def _inside_recipient() -> Iterator[None]:
-    """Add the prefix `recipient.` to an error about the destination, in `param` and in the message. In this request
-    body, the destination is inside `recipient`.
+    """During the block, add the prefix `recipient.` to `param` and to the message of an error, because this request
+    body contains the destination in `recipient`.
     """
     try:
         yield

@@ -1,5 +1,5 @@
-"""The estimated cost of a run, for the review. Nothing is locked. If a limit is exceeded, the result is a warning and
-not an error.
+"""The estimated cost of one run, for the review of a recurring payment. The rate is not locked, and an exceeded limit
+is a warning, not an error.
 
 Section "Review object" of the specification; decisions M2, M6, M7 and M14.
 """
@@ -45,7 +45,7 @@ class Estimate:
 
 
 def estimate(world: World, payment: RecurringPayment) -> Estimate:
-    """Return the amounts for the review.
+    """Return the estimated cost of one run at current rates.
 
     Exceeded limits are returned as warnings. Raise `ApiError` 422 unsupported_pair if no fee product matches.
     """

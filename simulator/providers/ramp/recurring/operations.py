@@ -225,7 +225,7 @@ def _require_schedule(payment: RecurringPayment) -> Schedule:
 
 
 def _resumed(world: World, payment: RecurringPayment) -> RecurringPayment:
-    """Return the payment with its next run and total number of runs, as if it continued now (decision S19).
+    """Return a copy of a payment that continues now, with its next run and its total number of runs (decision S19).
 
     Raise `ApiError` 409 if no date is left, and the errors of `require_runnable` (404 and 422).
     """

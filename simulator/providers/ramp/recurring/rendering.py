@@ -43,7 +43,7 @@ def render_recurring(world: World, payment: RecurringPayment) -> shapes.Recurrin
 
 
 class _Terms(TypedDict):
-    """The fields between `type` and `recipient`, which are the same for both types."""
+    """The response fields between `type` and `recipient`, which withdrawals and sends share."""
 
     status: str
     source: shapes.RecurringSource
@@ -52,7 +52,7 @@ class _Terms(TypedDict):
 
 
 class _End(TypedDict):
-    """The fields after `recipient`, which are the same for both types."""
+    """The response fields after `recipient`, which withdrawals and sends share."""
 
     description: str | None
     reference: str | None
@@ -197,7 +197,7 @@ def render_recipient(world: World, payment: RecurringPayment) -> shapes.ReviewRe
 def mask(account: str) -> str:
     """Replace all characters except the last four with `*`.
 
-    In an e-mail or Lightning address, only the name is masked.
+    In an e-mail or Lightning address, mask the part before the @, except its first character.
     """
     name, at, domain = account.partition("@")
     if at:

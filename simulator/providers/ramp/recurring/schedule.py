@@ -113,7 +113,9 @@ class Schedule:
 
     @lru_cache(maxsize=1024)  # noqa: B019  (a schedule is a value, and payments with the same schedule are common)
     def moments(self, at_ms: int, count: int) -> tuple[int, ...]:
-        """Return the times of up to `count` runs at or after `at_ms`. A limit on the number of runs is ignored."""
+        """Return the UTC times, in milliseconds, of up to `count` runs at or after `at_ms`. The field `occurrences` is
+        ignored.
+        """
         first = self.first_index(at_ms)
         found = (self.moment_at(first + offset) for offset in range(count))
         return tuple(moment for moment in found if moment is not None)

@@ -23,7 +23,9 @@ _OPERATIONAL = NETWORK.begin(START).target
 
 
 def network(world: World, environment: str, name: str) -> Network:
-    """Return the record of a canonical network in one environment. Raise `KeyError` if the network is unknown."""
+    """Return the record of a network in one environment. `name` is the canonical name. Raise `ValueError` if it is
+    unknown.
+    """
     row = world.store[NETWORK_ROWS.of(environment)].get(_id(environment, name))
     if row is not None:
         return row

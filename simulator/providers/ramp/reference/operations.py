@@ -127,13 +127,15 @@ def _listed(wanted: bodies.AssetOnNetwork) -> Currency:
 
 
 def _pinned(text: str) -> Decimal:
-    """Return a rate with at most 10 significant digits, which can be formatted exactly (decision H8)."""
+    """Return a rate, rounded to 10 significant digits if it has more (decision H8)."""
     rate = Decimal(text)
     return rate if len(rate.as_tuple().digits) <= SIGNIFICANT_DIGITS else rate_of(rate)
 
 
 def check_move(wanted: bodies.RateMove) -> Iterator[Wrong]:
-    """Yield the errors in the parameters of move_rates. The upper limit depends on the current rates."""
+    """Yield the errors in the parameters of move_rates. `move_rates` checks the upper limit of `percent`, which depends
+    on the current rates.
+    """
     if wanted.percent <= -100:
         yield wrong("percent", "it must be greater than -100, so that every rate stays positive")
 

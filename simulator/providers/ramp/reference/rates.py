@@ -1,8 +1,7 @@
 """Rates: fixed mid rates with a spread, swaps at the mid rate, and changes to rates (decisions H8, M1, S25).
 
 An action can pin a rate or multiply all rates. Only rates that differ from the fixed rates are saved, separately for
-each environment. Rates are saved as they are formatted in responses, so every formula holds exactly for the published
-rate.
+each environment. Rates are saved with the same digits as in responses, so clients can recalculate every amount exactly.
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ def _swap_key(source: Currency, target: Currency) -> str:
 
 
 def cross_rates(prices: Mapping[str, Decimal]) -> dict[str, Decimal]:
-    """Return the swap rates that follow from the prices of assets, by the keys of `FIXED`."""
+    """Return the swap rates between all assets, calculated from their prices. The keys are the same as in `FIXED`."""
     return {
         _swap_key(source, target): rate_of(divide_down(prices[source.code], prices[target.code]))
         for source in ASSETS.values()
@@ -161,7 +160,7 @@ def convert_mid(world: World, environment: str, amount: Decimal, source: Currenc
 
 
 def _note(world: World, environment: str, keys: tuple[str, ...], value: Decimal) -> None:
-    """Record a change in the history of rates before it is made. Only the latest changes are kept."""
+    """Add a change to the history of rates. Call this before the rates change. Only the latest changes are saved."""
     saved, before = world.store[CHANGES.of(environment)], world.store[BEFORE.of(environment)]
     if not saved.rows:
         for key, row in _changed(world, environment).items():
@@ -185,7 +184,7 @@ def rates_over_time(
 ) -> Iterator[tuple[int, Mapping[str, Decimal], Cause | None]]:
     """Yield the published rates of a pair over time, oldest first.
 
-    Each item contains the start in milliseconds, the rates `mid`, `onramp` and `offramp`, and the cause of the change.
+    Each item contains the time of a change in milliseconds, the new rates `mid`, `onramp` and `offramp`, and the cause.
     The first item contains the rates before all saved changes and has no cause.
     """
     no_spread = assumes(world, "M1", "no_spread")
@@ -225,7 +224,7 @@ def pin_swap(world: World, environment: str, source: Currency, target: Currency,
 
 
 def put_rates(world: World, environment: str, values: Mapping[str, Decimal]) -> None:
-    """Set the rates of a new world, by the keys of `FIXED`."""
+    """Set the rates of a new world. `values` has the same keys as `FIXED`."""
     for key, value in values.items():
         _changed(world, environment).put(key, Rate(value, world.now_ms))
 

@@ -59,7 +59,7 @@ def _begin_announced(world: World, transaction: Transaction, on: str, when: str,
 
 
 def move_released(world: World, transaction: Transaction, on: str, when: str = "") -> Transaction:
-    """Apply a transition that ends a transaction without success, so that it no longer counts towards the account
+    """Apply a transition that ends a transaction without success. Its amount no longer counts towards the account
     limits.
     """
     if assumes(world, "M14", "limits_are_not_given_back"):
@@ -69,7 +69,7 @@ def move_released(world: World, transaction: Transaction, on: str, when: str = "
 
 
 def given_amount(side: Side, text: str | None) -> Decimal:
-    """Return the given amount for a side, or the full amount of the side if it is None.
+    """Return the amount in `text`, or the side's full amount if `text` is None.
 
     Raise `ApiError` invalid_parameter if the amount is zero or has too many decimals.
     """
@@ -82,7 +82,7 @@ def given_amount(side: Side, text: str | None) -> Decimal:
 
 
 def given_tx_hash(world: World, network: str, text: str | None) -> str:
-    """Return the given transaction hash, or a new one if it is None.
+    """Return the transaction hash in `text`, or a new hash if `text` is None.
 
     Raise `ApiError` invalid_parameter if the hash is invalid.
     """
@@ -91,7 +91,7 @@ def given_tx_hash(world: World, network: str, text: str | None) -> str:
 
 
 def fresh_memo(world: World, environment: str, address: str) -> str:
-    """Return a stellar memo that is not yet used with the environment's shared address."""
+    """Return a stellar memo that is not yet used with this address."""
     memo = new_memo(world)
     while receiver_at(world, environment, "stellar", address, memo) is not None:
         memo = new_memo(world)
@@ -99,7 +99,7 @@ def fresh_memo(world: World, environment: str, address: str) -> str:
 
 
 def pay_over_lightning(world: World, transaction: Transaction) -> None:
-    """Register a transaction as the payment of an invoice, so that the invoice can be paid only once (decision S14)."""
+    """Register a transaction as the payment of its Lightning invoice, which can be paid only once (decision S14)."""
     if transaction.lightning is not None:
         key = receiver_key(LIGHTNING, transaction.lightning)
         world.store[LIGHTNING_PAYMENTS.of(transaction.environment)].put(key, transaction.id)
@@ -132,8 +132,7 @@ def credit_deposit(
 ) -> Transaction:
     """Credit `amount` to a balance and create a completed transaction of type deposit (decision S12).
 
-    `source` is the ledger account to debit. It is the account for third parties, or the sender's account for an
-    internal transfer.
+    `source` is the ledger account to debit: `OUTSIDE` by default, or the sender's account for an internal transfer.
     """
     credited = Side(asset.code, asset.network, amount)
     transaction = Transaction(

@@ -142,7 +142,7 @@ class Transaction(Record):
         return self.paid.network, self.received.network
 
     def searched(self) -> tuple[str | None, ...]:
-        """Return the strings that searches in lists are compared with: ids, reference, addresses, tx_hash, accounts
+        """Return the strings that a list request searches: ids, reference, addresses, tx_hash and account numbers
         (decision L3).
         """
         instructions = self.payment_instructions
@@ -187,7 +187,7 @@ def new_order_fields(world: World, environment: str, owner: str = "") -> NewOrde
 
 
 def holder(environment: str, owner: str = "") -> str:
-    """Return the ledger name of an owner in one environment. The owner is the account ("") or the id of another
-    platform user.
+    """Return the name that identifies an owner in the ledger of one environment. `owner` is "" for the account, or the
+    id of another platform user.
     """
     return f"{environment}:{owner or 'account'}"

@@ -59,7 +59,9 @@ _STARTS_LATER_MS = 7 * DAY_MS
 
 
 def _incoming(world: World, record: Any, event: str) -> Setup | None:
-    """Return the setup for an event about a deposit to this wallet."""
+    """Return the setup that deposits crypto into an existing wallet. Return None if the record is not a wallet of the
+    account, or if deposits do not emit the event.
+    """
     if record.kind != "wallet" or record.owner or not emits(world, "deposit", event):
         return None
     return Setup((_arrival(record.id, record.network),), "${deposit.id}")

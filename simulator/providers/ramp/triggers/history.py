@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 
 def _pick(world: World, rows: Sequence[tuple[T, int]]) -> T:
-    """Draw one row at random. Each row contains its probability in percent."""
+    """Return a random value. Each row contains a value and its probability in percent."""
     drawn = world.streams.below(100, _STREAM)
     for one, share in rows:
         drawn -= share

@@ -21,7 +21,9 @@ _LAST_RUN = 1_000_000
 
 
 def steps(world: World, record: RecurringPayment, on: str) -> Drive:
-    """Return the steps to a transition of a recurring payment that needs several calls or timers."""
+    """Return the calls and waits that lead to the transition `on`, or an empty tuple if the transition needs none or
+    cannot happen.
+    """
     if on == "activate":
         path = f"/recurring-payments/{record.id}"
         plan = () if record.schedule else (DriveCall(put=f"{path}/schedule", body=schedule_from(world.now_ms)),)
@@ -44,7 +46,7 @@ def schedule_from(at_ms: int, occurrences: int | None = None) -> JsonObject:
 
 @contextmanager
 def without_funds(world: World, actions: ActionTable, payment_id: str, cause: Cause) -> Iterator[None]:
-    """Set the balance that pays for a recurring payment to zero until the block ends.
+    """During the block, set the balance that pays for a recurring payment to zero. Restore it at the end.
 
     Use this inside a world transaction.
     """
