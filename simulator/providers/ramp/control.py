@@ -86,7 +86,7 @@ class ReferenceData(TypedDict):
 
 @operation("GET /rates", "Get all rates", by_environment=True)
 async def rates(call: ControlCall) -> known.AllRates:
-    """Return the mid, onramp, offramp and swap rates of the environment that the header selects.
+    """Return the mid, onramp, offramp and swap rates of the environment in the header `X-Simulator-Environment`.
 
     The rates have the same number of decimals as in the API.
     """

@@ -74,7 +74,7 @@ def _afford(call: Ask, control: ControlClient) -> None:
 
 
 def _in_a_minute(call: Ask, control: ControlClient, path: str) -> None:
-    """Schedule the next run for the next full minute of the world's clock."""
+    """Schedule a recurring payment's next run at the following full minute of the world's clock."""
     due = format_timestamp(parse_timestamp(control.get("/clock")["now"]) + MINUTE_MS)
     schedule = {"frequency": "daily", "start_date": due[:10], "time": due[11:16], "timezone": "UTC"}
     call("PUT", f"{path}/schedule", {**schedule, "end": {"type": "never"}})

@@ -1,5 +1,5 @@
-"""`PROVIDER` describes the service to the engine: its identity, its packages in import order, and functions for the
-engine.
+"""`PROVIDER` describes the service to the engine: its identity, its packages in import order, and the functions that
+the engine calls.
 """
 
 from __future__ import annotations

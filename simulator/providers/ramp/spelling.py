@@ -17,10 +17,10 @@ SHORT = {"stellar": "stellar", "celo": "celo", "btc": "bitcoin"}
 
 
 def upper(network: str) -> str:
-    """Return a canonical network in the spelling of wallet operations."""
+    """Return the name of a network in wallet operations, given its canonical name."""
     return network.upper()
 
 
 def short(network: str) -> str:
-    """Return a canonical network in the spelling of fee products and beneficiaries."""
+    """Return the name of a network in fee products and beneficiaries, given its canonical name."""
     return "btc" if network == "bitcoin" else network

@@ -53,7 +53,7 @@ def _refusal(world: World, error: ApiError) -> ApiError:
 
 
 def _envelope(world: World, error: ApiError, request_id: str) -> JsonObject:
-    """Return the error envelope (decision H11)."""
+    """Return the envelope of an error, with or without the request id (decision H11)."""
     return error.envelope(None if assumes(world, "H11", "only_in_the_header") else request_id)
 
 
@@ -69,7 +69,7 @@ def _answer(world: World, shown: Shown) -> Shown:
 
 
 def _subject(world: World, event_type: str, subject: Shown) -> Shown:
-    """Return the fields of a resource that an event includes (decision W8)."""
+    """Return the fields that an event includes from its resource (decision W8)."""
     if assumes(world, "W8", "only_id_and_status"):
         return {name: value for name, value in subject.items() if name in ("id", "type", "status")}
     if assumes(world, "W8", "only_the_listed_fields"):

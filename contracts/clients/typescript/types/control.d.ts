@@ -225,7 +225,7 @@ export interface paths {
         };
         /**
          * Get all rates
-         * @description Return the mid, onramp, offramp and swap rates of the environment that the header selects. The rates have the same number of decimals as in the API.
+         * @description Return the mid, onramp, offramp and swap rates of the environment in the header `X-Simulator-Environment`. The rates have the same number of decimals as in the API.
          */
         get: operations["rates"];
         put?: never;

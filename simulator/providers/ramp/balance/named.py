@@ -20,7 +20,7 @@ WITHDRAWABLE = ("USDC", "USDT", "CUSD")
 
 
 def require_asset(symbol: str, network: str, prefix: str = "") -> Currency:
-    """Return the asset with a symbol and network from a request body.
+    """Return the asset with the given symbol on a network. Both are spelled as in a request body.
 
     Raise `ApiError` 422 unsupported_network or unsupported_asset if it does not exist. `prefix` is the path of the
     asset in the body, such as `from.`, for the `param` of the error.
@@ -35,7 +35,7 @@ def require_asset(symbol: str, network: str, prefix: str = "") -> Currency:
 
 
 def named_asset(symbol: str, network: str) -> Currency | None:
-    """Return the asset with a symbol and network from a body, or None if it does not exist."""
+    """Return the asset with the given symbol on a network, or None if it does not exist."""
     return asset(symbol, WALLET.get(network, ""))
 
 

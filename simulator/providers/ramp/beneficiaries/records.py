@@ -115,9 +115,10 @@ def beneficiaries(world: World, environment: str) -> Table[Beneficiary]:
 
 
 def beneficiary(world: World, environment: str, beneficiary_id: str) -> Beneficiary:
-    """Return the beneficiary with an id from a request body.
+    """Return the beneficiary with the given id.
 
-    Raise `ApiError` 404 not_found if the beneficiary does not exist or was deleted (decision S23).
+    Raise `ApiError` 404 not_found with the param `beneficiary_id` if the beneficiary does not exist or was deleted
+    (decision S23).
     """
     try:
         return require(beneficiaries(world, environment), beneficiary_id, "beneficiary", "beneficiary_id")

@@ -193,7 +193,7 @@ def not_counted_singly(world: World, deposit: Deposit) -> str | None:
 
 
 def deposit_fails(call: ActionCall[Deposit, bodies.ReasonParameters]) -> Deposit:
-    """Fail a detected deposit."""
+    """Mark a detected deposit as failed."""
     deposit = call.target
     return move(call.world, replace(deposit, reason=call.parameters.reason or "rejected"), "deposit_fails")
 

@@ -129,7 +129,7 @@ def _limits(limits: object, unfit: list[str]) -> JsonObject:
 
 
 def product_id(identifier: str, environment: str) -> str:
-    """Return the id that a product of the sandbox has in the given environment."""
+    """Return the id that the product with this sandbox id has in the given environment."""
     return identifier if environment == _OWN else _START[1] + identifier.removeprefix(_START[0])
 
 

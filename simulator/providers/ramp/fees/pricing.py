@@ -65,13 +65,13 @@ def match(
     payment_method: str | None = None,
     to_asset: str | None = None,
 ) -> FeeProduct:
-    """Return the active fee product with the fewest null fields. If several products tie, return the first in table
-    order (decision M9).
+    """Return the active fee product with the fewest null fields. If several products tie, return the first in the order
+    of the fee table (decision M9).
 
     `currency` is the currency of the amount (decision M2). `network` is a canonical name. `payment_method` can be
-    spelled as in ramps (`mobile_money`) or as in fee products (`phone_number`). Limits are checked in `check_limits`,
-    not here. Raise `ApiError` unsupported_pair if no product matches, and missing_parameter if the product depends on
-    the payment method and none is given.
+    spelled as in ramps (`mobile_money`) or as in fee products (`phone_number`). Limits are not checked. Raise
+    `ApiError` unsupported_pair if no product matches, and missing_parameter if the product depends on the payment
+    method and none is given.
     """
     wanted = _Wanted(currency, network, asset, fiat_currency, payment_method, to_asset)
     if are_untouched(world, environment):

@@ -130,7 +130,7 @@ CHANGED_PRODUCTS = TableKey("fee_products", FeeProduct, per_environment=True)
 def currency_of(code: str, network: str | None) -> Currency | None:
     """Return the fiat currency or asset with the given code, or None if the code is unknown.
 
-    If no network is given, return the asset on the first network that has it.
+    If no network is given, return the asset on the first network that supports it.
     """
     fiat = reference.fiat(code)
     if fiat is not None:
@@ -144,8 +144,8 @@ def first_network(code: str) -> Currency | None:
 
 
 def network_fee_currency(code: str, network: str | None) -> Currency:
-    """Return the currency of a network fee. This is the asset on the given network, or on the first network that
-    supports it if `network` is None or does not support it.
+    """Return the currency of a network fee: the asset on the given network. If no network is given, or if the network
+    does not support the asset, return the asset on the first network that supports it.
     """
     found = currency_of(code, network) or first_network(code)
     if found is None:

@@ -52,7 +52,7 @@ def _delivered(bench: Bench, *events: str) -> Iterator[tuple[Receiver, Delivery]
 
 @promise("webhook.sent", TYPES, "writes", "control")
 def ramp_events(bench: Bench) -> None:
-    """Every status change of a ramp sends an event: created, awaiting, processing, completed, failed, refunded."""
+    """An event is sent for each status change of a ramp: created, awaiting, processing, completed, failed, refunded."""
     with receiving(bench) as receiver:
         paid, failed = _ramps(bench)
         receiver.came(paid, "transaction", "created", "awaiting_payment", "processing", "completed")
@@ -180,7 +180,7 @@ def upcoming(bench: Bench) -> None:
 
 @promise("event.envelope", ENVELOPE, "writes", "control")
 def envelope(bench: Bench) -> None:
-    """An event has an id that starts with evt_, a type in the catalogue, created_at, and an object."""
+    """An event has an id that starts with evt_, a type from the event catalogue, created_at, and an object."""
     for receiver, got in _delivered(bench):
         receiver.holds(got.id.startswith("evt_"), f"the id is {got.id}", "id")
         known = got.type in collected(PROVIDER).events

@@ -256,7 +256,7 @@ def retry_timestamp(bench: Bench) -> None:
 
 @promise("webhook.gives_up", RULES, "writes", "control")
 def gives_up(bench: Bench) -> None:
-    """An endpoint that fails for three days is disabled, and PATCH enables it again."""
+    """An endpoint that fails for three days is disabled. PATCH /webhooks/{id} can enable it again."""
     with failing(bench, 500) as receiver:
         bench.equal(bench.done(SHOWN, id=receiver.id), "status", "enabled", after=(receiver.made,))
         bench.world.advance("76h")

@@ -41,7 +41,7 @@ def _created(bench: Bench) -> list[tuple[Answer, str, str]]:
 
 @promise("get.after_create", RESOURCES, "writes")
 def read_after_create(bench: Bench) -> None:
-    """GET for a new resource returns the same fields as the request that created it."""
+    """GET for a new resource returns the same field values as the response to its creation."""
     for made, reading, _ in _created(bench):
         answer = bench.call(reading, id=made.text("id"))
         if bench.accepted(answer, 200, after=(made,)):
@@ -104,7 +104,7 @@ def quote_of_ramp(bench: Bench) -> None:
 
 def _deleted(bench: Bench) -> list[tuple[Answer, Answer, str]]:
     """Create and delete resources. For each one, return the response to its creation, the response to its deletion, and
-    its path.
+    the path of its list.
     """
     made = [(stock.beneficiary(bench), "/beneficiaries")]
     if bench.has("hook"):

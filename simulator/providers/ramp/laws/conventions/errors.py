@@ -26,7 +26,7 @@ def envelope(answer: Answer) -> Iterator[tuple[str, str | None]]:
 
 @always_promise("errors.status", "Errors: the status of each code")
 def status_of_code(answer: Answer) -> Iterator[tuple[str, str | None]]:
-    """An error code in the catalogue is returned with its documented status."""
+    """Each error code in the catalogue of errors is returned with its documented status."""
     row = _CODES.get(answer.code or "")
     # The catalogue has no separate code for 405.
     if row is not None and row.basis == "specified" and answer.status != 405:
@@ -39,7 +39,7 @@ CODES_NOT_SHOWN = ("POST /wallet/send", "POST /wallet/send/estimate", "POST /wal
 
 @always_promise("errors.known_code", "Errors")
 def known_code(answer: Answer) -> Iterator[tuple[str, str | None]]:
-    """An error's code is in the catalogue."""
+    """The code of each error is in the catalogue of errors."""
     # The specification does not list error codes for unknown methods, for illegal transitions, or for sends and
     # withdrawals.
     if answer.code is not None and answer.status not in (405, 409) and answer.operation not in CODES_NOT_SHOWN:

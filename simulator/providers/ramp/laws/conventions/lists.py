@@ -134,8 +134,8 @@ def _within(row: Shown, name: str, bound: str) -> bool:
 
 @promise("filter.whole_days", COMMON)
 def whole_days(bench: Bench) -> None:
-    """A date without a time means the start of the day in UTC if it is in start_date, and the end of the day if it is
-    in end_date.
+    """In start_date, a date without a time means the start of that day in UTC. In end_date, it means the end of that
+    day.
     """
     stocked(bench)
     for one in LISTS:

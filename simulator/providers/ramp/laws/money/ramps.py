@@ -21,7 +21,7 @@ def _quoted(bench: Bench) -> list[tuple[Answer, JsonObject]]:
 
 
 def _confirmed(bench: Bench) -> list[tuple[Answer, Answer]]:
-    """Confirm quotes. Return each quote with its transaction."""
+    """Create and confirm quotes. Return each quote with its transaction."""
     celo = stock.offramp_quote(bench, network="celo")
     quotes = [*_quoted(bench), (celo, stock.offramp_details(bench, "celo"))]
     return [(quote, stock.confirm(bench, quote, body)) for quote, body in quotes]
@@ -191,7 +191,7 @@ def onramp_way(bench: Bench) -> None:
 
 @promise("offramp.way", "States: Ramp transaction", "writes", "control")
 def offramp_way(bench: Bench) -> None:
-    """An offramp is processing after its deposit has arrived, and then completed."""
+    """An offramp is processing after its deposit has arrived. It is completed after the payout."""
     for network in ("stellar", "celo"):
         name = stock.offramp(bench, network).text("id")
         bench.world.act("deposit_arrives", name)
@@ -202,7 +202,7 @@ def offramp_way(bench: Bench) -> None:
 
 @promise("ramp.refund", "States: Ramp transaction", "writes", "control")
 def refund(bench: Bench) -> None:
-    """If a ramp's payout cannot be completed, the ramp is failed and then refunded."""
+    """If a ramp's payout cannot be completed, the ramp fails and is then refunded."""
     name = stock.offramp(bench).text("id")
     bench.world.act("deposit_arrives", name)
     bench.world.act("fail", name, failure_code="payout_failed")

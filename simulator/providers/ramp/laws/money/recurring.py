@@ -198,7 +198,7 @@ def review_warns(bench: Bench) -> None:
 
 @promise("recurring.paused", "States: Recurring payment, pause", "writes")
 def paused(bench: Bench) -> None:
-    """A paused payment has no next run and contains the reason."""
+    """A paused payment has no next run and contains the reason for the pause."""
     name = active(bench)
     answer = bench.done(PAUSE, {"reason": "holiday"}, id=name)
     bench.equal(answer, "pause_reason", "holiday")
