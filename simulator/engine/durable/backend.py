@@ -40,7 +40,7 @@ class StoreFailed(StoreError):
 
 @dataclass(frozen=True)
 class WorldBegan:
-    """A new world. It replaces everything that is saved under its id."""
+    """A new world. The world replaces everything that is saved under its id."""
 
     world: str
     number: int
@@ -67,7 +67,7 @@ class WorldEnded:
 
 @dataclass(frozen=True)
 class SnapshotSaved:
-    """A new snapshot of a world. It is saved as a separate base (a full state)."""
+    """A new snapshot of a world. The snapshot is saved as a separate base (a full state)."""
 
     id: str
     world: str
@@ -86,7 +86,7 @@ Change: TypeAlias = "WorldBegan | WorldChanged | WorldEnded | SnapshotSaved | Sn
 
 @dataclass(frozen=True)
 class Batch:
-    """All changes in one turn of the event loop. They are saved atomically."""
+    """All changes in one turn of the event loop. The changes are saved atomically."""
 
     changes: Sequence[Change]
     """The changes, in the order in which they must be written."""
@@ -147,7 +147,7 @@ class Backend(Protocol):
         """Return the ids of the worlds to read at startup, oldest first."""
 
     async def uses(self) -> Mapping[str, Use]:
-        """Return the last-used times of all worlds, oldest world first."""
+        """Return the last-used times of all worlds by world id, oldest world first."""
 
     async def load(self, world: str) -> StoredWorld:
         """Return the saved form of a world. Raise `KeyError` if the world does not exist."""
@@ -156,7 +156,7 @@ class Backend(Protocol):
         """Return the stored bytes of a world, even if they are damaged. Raise `KeyError` for an unknown world."""
 
     async def server(self) -> Mapping[str, bytes]:
-        """Return the state of the server that does not belong to a world, as a dictionary."""
+        """Return the saved state that belongs to the server and not to a world, as a dictionary of JSON by name."""
 
     async def commit(self, batch: Batch) -> Sizes:
         """Save all changes in a batch. Once this method has returned, the changes survive a machine crash."""

@@ -1,5 +1,4 @@
-"""Functions that read and write summaries ("cards") of suspended worlds in a SQLite store, and read the stored bytes of
-a world.
+"""Reads and writes summaries ("cards") of suspended worlds in a SQLite store. Also reads the stored bytes of worlds.
 
 A card contains the data about a world that the server needs while the world is suspended. The card includes a digest of
 the checksums of the world's stored bytes. The digest lets the server recognise and ignore stale cards.

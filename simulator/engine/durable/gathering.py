@@ -67,8 +67,8 @@ class Batches:
         self.dirty, self.ended, self.snapshots, self.changed_snapshots, self.wiped = {}, {}, {}, {}, {}
 
     def gather(self, last_used: LastUsedWriter) -> tuple[Batch, list[Folding]]:
-        """Return all collected changes as a batch, and the worlds whose entries (saved changes) must be merged into a
-        base (full state).
+        """Return two things: all collected changes as a batch, and the worlds whose entries (saved changes) must be
+        merged into a base (full state).
         """
         dirty, ended = self.dirty, self.ended
         self.dirty, self.ended = {}, {}
@@ -98,7 +98,7 @@ class Batches:
         return Batch((*changes, *snapshots), self.of_server.changes(), uses), folding
 
     def parts_of(self, base: Base) -> Callable[[], Iterator[bytes]]:
-        """Return a function that encodes a base (the full state of a world) in parts."""
+        """Return a function that yields the encoded parts of a base (the full state of a world)."""
         return partial(base_parts, self._texts, base)
 
     def add_up(self, sizes: Sizes) -> None:

@@ -1,6 +1,6 @@
 """Saves the time at which each world was last used, with a precision of one minute.
 
-If a world has other writes to save, its last-used time is saved together with them.
+If a world has other changes to save, its last-used time is saved together with these changes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class LastUsedWriter:
         self._asked: dict[str, None] = {}
 
     def begin(self) -> None:
-        """Check at a fixed interval whether last-used times must be saved."""
+        """Start to check, at a fixed interval, which last-used times must be saved."""
         self.end()
         self._later = asyncio.get_running_loop().call_later(USES_SECONDS, self._look)
 

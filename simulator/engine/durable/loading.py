@@ -66,7 +66,7 @@ class WorldLoader:
             raise StoreDamaged(why) from error
 
     def let_live(self, stored: StoredWorld, base: Base, snapshots: list[Snapshot]) -> None:
-        """Start a world at the point where it stopped.
+        """Start a world in the state in which it was saved.
 
         If its clock is running, timers that have become due in the meantime fire now. Raise `StoreDamaged` if the world
         cannot start.
@@ -108,7 +108,7 @@ class WorldLoader:
             self._simulator.directory.setdefault(credential, world_id)
 
     def drop_unreadable(self, world_id: str) -> None:
-        """Remove a quarantined world, together with its keys and tokens."""
+        """Remove a world from the list of quarantined worlds, and release its keys and tokens."""
         del self.unreadable[world_id]
         directory = self._simulator.directory
         for credential in [one for one, holder in directory.items() if holder == world_id]:

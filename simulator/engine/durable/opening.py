@@ -1,4 +1,4 @@
-"""Selects a store by its URL, and starts saving a server's worlds in the store."""
+"""Selects a store by its URL, and sets up a server to save its worlds in this store."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The persistence layer: every write to a world is saved before a caller sees its result.
+"""The persistence layer: every change to a world is saved before a caller gets a response that reports the change.
 
-The writes in one turn of the event loop become one batch. While a batch is being written, the next one is collected.
+The changes in one turn of the event loop become one batch. While a batch is being written, the next batch is collected.
 If a batch cannot be written, the worlds in memory are discarded and all waiting requests fail. The server serves no
-request until the store works again and the worlds are read from it.
+request until the store works again and the worlds have been read from the store.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ class PersistenceLayer(Observer):
     # Called by the simulator
 
     def attach(self, world: World) -> None:
-        """Start saving a new world. A world that was just read from the store is saved already, so nothing is done."""
+        """Start saving a new world. Do nothing for a world that was just read from the store."""
         if self.unreadable.pop(world.id, None) is not None:
             self._batches.wiped[world.id] = None
         tracked = self._tracked.get(world.id)
@@ -199,7 +199,7 @@ class PersistenceLayer(Observer):
             self._note(world.id)
 
     def detach(self, world: World) -> None:
-        """Delete a world from the store in the next batch, because the world was deleted."""
+        """Delete a world that has ended from the store. The deletion is part of the next batch."""
         tracked = self._tracked.pop(world.id)
         tracked.let_go()
         self._batches.ended[world.id] = tracked.number

@@ -270,7 +270,7 @@ class SqliteStore:
             return act()
 
     def _commit(self, batch: Batch) -> Sizes:
-        """Save a batch."""
+        """Save all changes in a batch in one transaction."""
         # Nearly every batch contains entries only. It becomes one statement without BEGIN and COMMIT, because this
         # thread waits after each statement for the interpreter lock, which the event loop holds.
         entries = [change for change in batch.changes if isinstance(change, WorldChanged)]

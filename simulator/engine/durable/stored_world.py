@@ -1,4 +1,4 @@
-"""Classes that track which changes to worlds and to the server's own state are saved."""
+"""Classes that track the unsaved changes to worlds and to the state of the server."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def base_of(snapshot: Snapshot) -> Base:
 
 
 class OfServer:
-    """The state of a server that does not belong to a world.
+    """The saved state that belongs to a server and not to a world.
 
     This state consists of the number of issued tokens, and the scenarios with which the server was started.
     """
@@ -130,6 +130,6 @@ class OfServer:
 
 
 def refuse(waiting: asyncio.Future[None], why: str) -> None:
-    """Fail a future with `Unavailable`. Nobody has to wait for the future."""
+    """Set the exception `Unavailable` on a future. Do not log the exception if no task awaits the future."""
     waiting.set_exception(Unavailable(why))
     waiting.exception()  # Otherwise, asyncio would log that the exception was never retrieved.

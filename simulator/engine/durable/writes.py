@@ -122,9 +122,9 @@ class Gathering:
         self._tables = self._world.store.table_count
 
     def hear(self, writes: list[Write]) -> None:
-        """Record the writes of one transaction.
+        """Record which rows one transaction has written.
 
-        A new row comes after all earlier rows of its table, as in memory.
+        A new row is saved after all earlier rows of its table, in the same order as in memory.
         """
         cause, causes = self._world.cause, self._causes
         if not causes or causes[-1] is not cause:

@@ -1,5 +1,5 @@
-"""Actions: outside events, such as a payment, that can be triggered. Control requests, scenarios and CLI commands use
-the same table of actions.
+"""Actions: outside events that can be triggered, such as an incoming payment. Control requests, scenarios and CLI
+commands use the same table of actions.
 
 Each row of the table contains the name of the action, the kinds of target resources, the parameters, and the function
 that performs the action. Without kinds, the target is the world itself. Source: section "Actions" of the control
@@ -35,7 +35,7 @@ ParametersT = TypeVar("ParametersT", bound=Body, default=Any)
 
 @dataclass(frozen=True)
 class ActionCall(Generic[TargetT, ParametersT]):
-    """The validated arguments of an action, as passed to the function that performs the action. The target exists.
+    """The validated arguments of an action, as passed to the function that performs the action.
 
     The function declares the types of the target and the parameters, such as `ActionCall[Deposit, Failure]`. If an
     action has no parameters, their type is `Nothing`.
@@ -122,7 +122,7 @@ class Action(Generic[TargetT, ParametersT]):
         return state in machine.rows and (self.makes != "" or machine.permits(state, self.name))
 
     def refusal(self, world: World, record: Any) -> str | None:  # its kind is one of `kinds`, so it is a TargetT
-        """Return the reason why the action is currently illegal for a record, or None."""
+        """Return the reason why the action is currently illegal for a record, or None if the action is legal."""
         refused = f"not legal in the state {record.status!r}"
         if not self._acts_in(record.status, kind_of(world, record).machine):
             return refused
@@ -274,7 +274,7 @@ class ActionTable:
 
 @dataclass(frozen=True)
 class Performed:
-    """The effects of an action: its target, the time, the changed resource, and the emitted events."""
+    """The result of an action: its target, the time, the changed resource, and the emitted events."""
 
     action: str
     target: str | None

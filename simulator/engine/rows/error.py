@@ -1,6 +1,6 @@
 """The type of error codes, the error codes of the engine, and the exceptions that become error responses.
 
-Source: section "Errors" of the specification. `invalid_state` is the only additional code (decision H19).
+Source: section "Errors" of the specification. The code `invalid_state` is not part of the specification (decision H19).
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class EventType:
 
     @property
     def object(self) -> str:
-        """The kind of `data.object`."""
+        """The kind of the object in the event's `data.object`."""
         return self.of or self.name.partition(".")[0]
 
     @property

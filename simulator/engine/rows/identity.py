@@ -12,7 +12,7 @@ from simulator.kernel.world import World
 
 
 class Key(Caller, Protocol):
-    """An API key pair of the account."""
+    """An API key pair of the account, with its environment and status."""
 
     @property
     def environment(self) -> str: ...
@@ -22,7 +22,7 @@ class Key(Caller, Protocol):
 
 
 class User(Protocol):
-    """A user of the platform."""
+    """The part of a platform user's profile that the engine and the tools need."""
 
     @property
     def user_id(self) -> str: ...

@@ -121,5 +121,5 @@ class Kind(Generic[KindT]):
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The values of the list filter `type` that select this kind: its name, its family and `listed_as`."""
+        """The values of the filter `type` that select this kind: its name, its family and `listed_as`."""
         return (self.name, *((self.family,) if self.family else ()), *self.listed_as)

@@ -77,7 +77,7 @@ class Money:
 
     @property
     def from_balance(self) -> tuple[str, ...]:
-        """The operations that create orders, if all these orders are paid from the account balance."""
+        """The operations whose orders are always paid from the account balance."""
         rows = (row for row in self.rows if row.makes)
         return tuple(row.operation for row in rows if all(order.source == "balance" for order in row.makes))
 

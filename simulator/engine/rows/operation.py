@@ -1,4 +1,5 @@
-"""The operation table: one row for each API operation. The router, the endpoint and the contract are derived from it.
+"""The operation table: one row for each API operation. The router, the endpoint and the OpenAPI contract are derived
+from this table.
 
 A package declares an operation on the function that implements it:
 

@@ -1,4 +1,4 @@
-"""Webhook signatures, for senders and receivers.
+"""Webhook signatures: functions for senders and for receivers.
 
 Tools check signatures without loading the packages of a provider, so this module imports only the kernel.
 """

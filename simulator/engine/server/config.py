@@ -184,9 +184,7 @@ def _seconds(name: str, text: str, problems: list[str]) -> float:
 
 
 def _settings(given: dict[str, Any], problems: list[str]) -> Mapping[str, Any]:
-    """Return the settings of the default world. Convert numbers, because flags and environment variables contain
-    strings.
-    """
+    """Return the settings of the default world. Numbers may be strings, as in flags and environment variables."""
     values = {name: _count(value) if name in _COUNTS else value for name, value in given.items()}
     if values == DEFAULTS:
         return {**DEFAULTS}

@@ -84,7 +84,7 @@ class Endpoint:
         return answering if isinstance(answering, Outgoing) else await answering
 
     def _entered(self, request: Request, found: _Found) -> Answering:
-        """Find the world of a call, bring the world up to date, and carry out the call."""
+        """Find the world of a call, bring the world's clock up to date, and carry out the call."""
         try:
             request.world = world = presence.world_of(self._simulator, request, is_known=found is not None)
             beyond = self.quota.refusal(world)
@@ -122,8 +122,8 @@ class Endpoint:
         return await self._followed_up(request, outgoing, self._finish(request, outgoing))
 
     async def _followed_up(self, request: Request, outgoing: Outgoing, is_finished: bool) -> Outgoing:
-        """Return a response after all due timers have fired. If a fault requires deliveries before the response, wait
-        for them.
+        """Return a response after all due timers have fired. If a fault requires it, also wait for the delivery of the
+        call's events.
         """
         if not is_finished:
             await self._follow_up(request.world)
@@ -155,7 +155,7 @@ class Endpoint:
         return split_base(self._simulator.provider.environments, path)
 
     def _finish(self, request: Request, outgoing: Outgoing) -> bool:
-        """Fire the timers that are due now. Return False if timers remain at the end of the time allowed.
+        """Fire the timers that are due now. Return False if more timers are due than can fire in a few milliseconds.
 
         If this fails, the error is only logged, and the response stays the same.
         """
@@ -212,7 +212,8 @@ class Endpoint:
                 return
 
     def _perform(self, request: Request, found: _Found) -> Answering:
-        """Carry out a call in one transaction, up to the first point where it must wait. Most calls never wait.
+        """Carry out a call in one transaction, up to the first point at which the call must wait. Most calls never
+        wait.
 
         If the call is refused, most of its writes are undone (see `Performer`). The writes for the request id, rate
         limit, fault counters and call counters remain. These writes are in the same transaction as the call's journal
@@ -296,7 +297,7 @@ class Endpoint:
                 interference.came_to_nothing(world)
 
     def _enter(self, request: Request, outgoing: Outgoing) -> None:
-        """Add the call to the journal and count it. Call this inside a transaction.
+        """Add an API call to the journal and count the call. Use this method inside a transaction.
 
         If this fails, the error is only logged. The call has already been carried out, and a client would repeat it
         after an error response.

@@ -1,6 +1,6 @@
-"""The second half of a call: access checks, body, idempotency key, and the action of the operation.
+"""Carries out the second half of an API call: access checks, body, idempotency key, and the function of the operation.
 
-The steps follow the order in decision H2. `endpoint` contains the earlier steps.
+The steps follow the order in decision H2. The module `endpoint` contains the earlier steps.
 """
 
 from __future__ import annotations

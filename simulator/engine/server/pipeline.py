@@ -25,7 +25,7 @@ Gates: TypeAlias = Callable[[Operation, Call], None]
 
 
 def no_gates(operation: Operation, call: Call) -> None:
-    """Allow every caller."""
+    """Allow every caller to make any request."""
 
 
 def perform(

@@ -30,7 +30,7 @@ _GRACE_SECONDS = 0.3
 
 
 def open_socket(host: str, port: int) -> socket.socket:
-    """Return a bound socket. Port 0 selects a free port.
+    """Return a socket that is bound to a host and port. Port 0 selects a free port.
 
     Raise `OSError` if the address is in use or does not belong to this machine.
     """

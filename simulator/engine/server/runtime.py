@@ -55,7 +55,7 @@ class Watcher:
 
 
 class Runtime(Observer):
-    """Runs the worlds of a simulator. Both APIs use this object."""
+    """Runs the worlds of a simulator. The API and the control API share this object."""
 
     persistence: storage.Persistence | None = None
     """Saves the worlds in a store, or None if they are only in memory."""
@@ -157,7 +157,7 @@ class Runtime(Observer):
         self._tell_changed(world)
 
     async def remembered(self) -> None:
-        """Wait until `ended_worlds` includes the counts of all worlds that have ended."""
+        """Wait until the totals in `ended_worlds` include the counters of all worlds that have ended."""
         while not self.ended_worlds.is_complete:
             await asyncio.wait({self._begin_to_remember()})
 

@@ -36,7 +36,7 @@ class Use:
 
 @dataclass(frozen=True)
 class RawPiece:
-    """A part of a world as saved in the store."""
+    """A part of a world's stored bytes."""
 
     part: str
     """The kind of piece: `base`, `entry`, or `snapshot` with the id of the snapshot.
@@ -65,7 +65,7 @@ class Persistence(WriteBarrier, Protocol):
 
     @property
     def unreadable(self) -> Mapping[str, str]:
-        """The quarantined worlds, which this version cannot read: the reason for each world id. A reason is a clause
+        """The reasons why worlds are quarantined (this version cannot read them), by world id. A reason is a clause
         without a full stop.
         """
 
@@ -88,7 +88,7 @@ class Persistence(WriteBarrier, Protocol):
         """Read the world of a snapshot into memory if this world is suspended. Raise `Unavailable` if reading fails."""
 
     async def raw(self, world_id: str) -> Sequence[RawPiece]:
-        """Return everything that the store contains for a world, even if it is unreadable.
+        """Return all stored bytes of a world, even if the world is unreadable.
 
         Raise `KeyError` if the store contains no such world.
         """
@@ -110,7 +110,7 @@ class Persistence(WriteBarrier, Protocol):
         """Set the address of this server. Call this method before the server starts."""
 
     def lag_seconds(self) -> float:
-        """Return the age of the oldest unsaved write in seconds, or 0 if all writes are saved."""
+        """Return the age of the oldest unsaved change in seconds, or 0 if all changes are saved."""
 
     async def uses(self) -> Mapping[str, Use]:
         """Return the time of the last use of every world, with a precision of one minute. Worlds on other servers are

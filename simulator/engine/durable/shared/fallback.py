@@ -69,7 +69,7 @@ class _Call:
     def reach(self) -> Access | None:
         """The caller's access if the request creates a world and the caller's control token has a world limit.
 
-        None for all other requests.
+        The value is None for all other requests.
         """
         if self.admission is None or self.admission.row.name != "create_world":
             return None
@@ -164,7 +164,7 @@ class FallbackApp:
     async def _with_keys(self, wanted: Wanted, call: _Call) -> None:
         """Serve or forward a request that assigns keys to a world.
 
-        Raise `ControlError` 409 if another world on any replica has one of these keys.
+        Raise `ControlError` 409 if another world has one of these keys. The other world can be on any replica.
         """
         store, world = self._sharing.store, wanted.world
         reserved = await store.reserve(wanted.keys, world)

@@ -9,13 +9,12 @@ Each method of `Ownership` handles an event and returns the steps to execute. Th
 follow these rules:
 
 - Execute the steps in the given order. `TryLock`, `Release` and all commits are sent over the owning connection, in
-  order.
-- Respond to a request only after the owning connection has confirmed a statement that was sent after the request was
-  processed. This statement is the commit of the request's writes. For a request without writes, it is a query that
-  confirms that the session still holds the lock. Everything in a response is therefore in the
-  database, and no other replica owned the world in the meantime. Without the query, a replica that was paused could
-  return a state that another replica has since changed.
-- Report `lost` if the database refuses a commit or such a query, or if its result is unknown.
+order. - After a request was processed, send a statement over the owning connection. Respond to the request only after
+the database has confirmed this statement. The statement is the commit of the request's writes. For a request without
+writes, the statement is a query that confirms that the session still holds the lock. Everything in a response is
+therefore in the database, and no other replica owned the world in the meantime. Without the query, a replica that was
+paused could return a state that another replica has since changed. - Report `lost` if the database refuses a commit or
+such a query, or if its result is unknown.
 
 Events contain the `session` number of their connection, which increases with each connection. Late events from an
 earlier session are ignored.
@@ -33,7 +32,7 @@ from simulator.kernel.dataclass import dataclass
 
 @dataclass(frozen=True)
 class Ask:
-    """A request that needs a world."""
+    """A request that needs a world, as passed to `Ownership.asked`."""
 
     ticket: int
     world: str
@@ -66,7 +65,7 @@ owner, so nothing was done. `broken`: the request was sent, and no response arri
 
 @dataclass(frozen=True)
 class TryLock:
-    """Lock a world, increment its epoch, save this replica's address and read the state of the world.
+    """Step: lock a world, increment its epoch, save this replica's address and read the state of the world.
 
     If `creates` is True, first insert an empty world if the world does not exist. Afterwards, call `granted`, `denied`
     or `absent`.
@@ -79,7 +78,7 @@ class TryLock:
 
 @dataclass(frozen=True)
 class Serve:
-    """Process a request on this replica, or return 404 if the world does not exist. Then call `finished`."""
+    """Step: process a request on this replica, or return 404 if the world does not exist. Then call `finished`."""
 
     ticket: int
     world: str
@@ -87,7 +86,7 @@ class Serve:
 
 @dataclass(frozen=True)
 class Forward:
-    """Send a request, marked as forwarded, to the replica at `address`. Then call `forwarded`."""
+    """Step: send a request, marked as forwarded, to the replica at `address`. Then call `forwarded`."""
 
     ticket: int
     address: str
@@ -95,14 +94,14 @@ class Forward:
 
 @dataclass(frozen=True)
 class Later:
-    """Call `again` for a request after a short delay."""
+    """Step: call `again` for a request after a short delay."""
 
     ticket: int
 
 
 @dataclass(frozen=True)
 class Refuse:
-    """Refuse a request with an error for `reason`. If a response was already computed, discard the response."""
+    """Step: refuse a request with an error for `reason`. If a response was already computed, discard the response."""
 
     ticket: int
     reason: Reason
@@ -110,7 +109,7 @@ class Refuse:
 
 @dataclass(frozen=True)
 class Settle:
-    """Stop firing the timers of a world, and wait until all its writes are durable. Then call `settled`."""
+    """Step: stop firing the timers of a world, and wait until all its writes are durable. Then call `settled`."""
 
     session: int
     world: str
@@ -118,14 +117,14 @@ class Settle:
 
 @dataclass(frozen=True)
 class Unload:
-    """Remove a world from memory."""
+    """Step: remove a world from memory."""
 
     world: str
 
 
 @dataclass(frozen=True)
 class Release:
-    """Release the lock for a world, and remove this replica's address from the table row for the world.
+    """Step: release the lock for a world, and remove this replica's address from the table row for the world.
 
     Then call `released`.
     """
@@ -136,12 +135,12 @@ class Release:
 
 @dataclass(frozen=True)
 class Connect:
-    """Open a new owning connection, and retry until a connection is open. Then call `connected`."""
+    """Step: open a new owning connection, and retry until a connection is open. Then call `connected`."""
 
 
 @dataclass(frozen=True)
 class Drained:
-    """This replica no longer owns any worlds and may stop."""
+    """Step: stop this replica, which no longer owns any worlds."""
 
 
 Step: TypeAlias = TryLock | Serve | Forward | Later | Refuse | Settle | Unload | Release | Connect | Drained
@@ -190,7 +189,7 @@ class Ownership:
     # Requests
 
     def asked(self, ask: Ask) -> list[Step]:
-        """Handle a new request."""
+        """Handle a new request: serve it, forward it, or first try to become the owner of its world."""
         if not self.is_connected:
             return [_refuse(ask, "unavailable")]
         held = self._held.get(ask.world)
@@ -283,7 +282,7 @@ class Ownership:
         return [] if held.active else [Settle(self.session, world)]
 
     def settled(self, session: int, world: str) -> list[Step]:
-        """Release a world. All its writes are saved."""
+        """Release a world after all its writes were saved."""
         if self._is_former(session):
             return []
         self._held[world].state = "left"
@@ -302,7 +301,7 @@ class Ownership:
     # Database events
 
     def granted(self, session: int, world: str, epoch: int) -> list[Step]:
-        """Serve the waiting requests to a world. The world's lock was acquired, and its state is in memory."""
+        """Serve the requests that wait for a world, after its lock was acquired and its state was read."""
         if self._is_former(session):
             return []
         self._owners.pop(world, None)

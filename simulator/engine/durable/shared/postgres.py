@@ -99,7 +99,7 @@ class PostgresStore(Reader):
             raise
 
     async def close(self) -> None:
-        """Close the connections. All locks end with the session."""
+        """Close the connections. All locks are released."""
         self._epochs.clear()
         await self._session.close()
         await self.close_reading()

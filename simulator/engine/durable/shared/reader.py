@@ -66,7 +66,7 @@ class Reader:
             return [(row["id"], row["is_owned"]) for row in await connection.fetch(query, LOCKS)]
 
     async def uses(self) -> Mapping[str, Use]:
-        """Return the last-used times of all worlds, oldest world first."""
+        """Return the last-used times of all worlds by world id, oldest world first."""
         query = "SELECT id, used_ms, objects, journal_bytes FROM worlds WHERE base IS NOT NULL ORDER BY place"
         async with self._read() as connection:
             return {world: Use(*use) for world, *use in await connection.fetch(query)}
@@ -187,7 +187,7 @@ class Reader:
         return [row["content"] for row in rows]
 
     async def server(self) -> Mapping[str, bytes]:
-        """Return the state of the servers that does not belong to a world, as a dictionary."""
+        """Return the saved state that belongs to all servers and not to a world, as a dictionary of JSON by name."""
         async with self._read() as connection:
             return {row["name"]: row["value"] for row in await connection.fetch("SELECT name, value FROM server")}
 

@@ -1,5 +1,5 @@
-"""Connections to PostgreSQL. PostgreSQL closes the owning session, which holds the locks, after some seconds of
-silence.
+"""Connections to PostgreSQL. One of them is the owning session, which holds the locks. PostgreSQL closes this session
+after some seconds of silence.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def translated() -> Iterator[None]:
     """Convert exceptions from the database driver to `StoreError`.
 
     A connection that ends during a statement can raise almost any exception, even an `AttributeError` in the driver.
-    Without the `except Exception` clause, such requests would fail with status 500 and no reason.
+    Without the `except Exception` clause, a request would fail with status 500 and without a reason.
     """
     try:
         yield

@@ -1,5 +1,5 @@
-"""A replica. It executes the steps that `Ownership` returns: it locks worlds in PostgreSQL, and loads and removes
-worlds in memory.
+"""Executes the steps that the ownership protocol of a replica returns: locks worlds in PostgreSQL, reads worlds into
+memory, and releases worlds.
 """
 
 from __future__ import annotations
@@ -77,7 +77,9 @@ class ReplicaPersistence(PersistenceLayer):
 
 
 class Sharing:
-    """The worlds that this replica owns. `make_default` creates the world `default` if it does not exist."""
+    """Loads, serves and releases the worlds that this replica owns. `make_default` creates the world `default` if it
+    does not exist.
+    """
 
     def __init__(
         self,

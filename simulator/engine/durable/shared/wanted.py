@@ -43,7 +43,7 @@ class Finder:
         self._known: OrderedDict[str, str] = OrderedDict()
 
     async def of_interface(self, incoming: Incoming) -> Wanted:
-        """Return the world for an API request.
+        """Return the world that an API request needs.
 
         The key or token in the request determines the world. If there is no known key or token, return the world
         `default`.
@@ -57,7 +57,7 @@ class Finder:
         return Wanted(world or DEFAULT_WORLD, creates=world is None)
 
     async def of_control(self, path: str, incoming: Incoming, admission: Admission) -> Wanted | str | None:
-        """Return the world for a control request.
+        """Return the world that a control request needs.
 
         Return "worlds" for a list of all worlds, or "prune" for the deletion of several worlds. Return None for a
         request that any replica can serve. Such a request does not concern a world, has an invalid world id, or has a
@@ -91,10 +91,10 @@ class Finder:
         return Wanted(named or DEFAULT_WORLD, creates=named in (None, DEFAULT_WORLD))
 
     async def _new_world(self, incoming: Incoming) -> Wanted | None:
-        """Return the world for `POST /worlds`.
+        """Return the world that a `POST /worlds` request needs.
 
-        Return None if any replica can serve the request, because the world gets a generated id or the request is
-        refused.
+        Any replica can serve a request that will be refused, or whose world gets a generated id. Return None for such a
+        request.
         """
         said = object_of(incoming.body)
         world, snapshot = said.get("id"), said.get("from_snapshot")
@@ -121,7 +121,7 @@ class Finder:
 def _may_be(world: str, admission: Admission) -> bool:
     """Return True if the world id is valid and the caller may use the world.
 
-    A webhook delivery may reach an inbox in any world.
+    Webhook deliveries need no permission, because an inbox in any world accepts deliveries.
     """
     reached = not admission.is_known or admission.access.reaches(world)
     return reached and _NAME.fullmatch(world) is not None

@@ -1,1 +1,1 @@
-"""Loads scenario files from disk, and contains the library: the scenarios that a process has loaded, by name."""
+"""Loads scenario files from disk. The library contains the scenarios that a process has loaded, by name."""

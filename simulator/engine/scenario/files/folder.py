@@ -1,7 +1,7 @@
 """Watched directories of scenario files.
 
-Each file is available in the same way as a shipped scenario, and is reloaded when it changes. If a changed file is
-invalid, the previously loaded version stays active.
+The scenario in each file can be used like a shipped scenario. A file is reloaded when it changes. If a changed file is
+invalid, the version that was loaded before stays active.
 """
 
 # Changes are detected by polling sizes and times, because directories mounted into a container emit no notifications.
@@ -128,7 +128,7 @@ class Folder:
     def _present(self) -> tuple[dict[Path, _Stamp], dict[Path, Sequence[FolderProblem]]]:
         """Return the size and times of each scenario file, and the problems of each directory that cannot be read.
 
-        Files in an unreadable directory count as unchanged.
+        Files in a directory that cannot be read count as unchanged.
         """
         found: dict[Path, _Stamp] = {}
         troubles: dict[Path, Sequence[FolderProblem]] = {}
@@ -166,6 +166,6 @@ def _problem(path: Path, message: str) -> FolderProblem:
 
 
 def describe_problem(problem: FolderProblem) -> str:
-    """Return a problem as one line, `FILE:LINE:COLUMN: path: message`."""
+    """Format a problem as one line, `FILE:LINE:COLUMN: path: message`."""
     part = f"{problem['path']}: " if problem["path"] else ""
     return f"{problem['file']}:{problem['line']}:{problem['column']}: {part}{problem['message']}"

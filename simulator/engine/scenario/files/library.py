@@ -21,7 +21,9 @@ SUFFIXES = (".yaml", ".yml", ".json")
 
 
 class FileProblem(TypedDict):
-    """A problem as reported in responses. Lines and columns start at 1. `file` is set if several files were read."""
+    """A problem in a scenario file, as reported in responses. Lines and columns start at 1. `file` is set if several
+    files were read.
+    """
 
     path: str
     line: int
@@ -125,8 +127,8 @@ _NAME = compile_late(r"""^(?:name|\{?\s*"name")\s*:\s*["']?([\w.-]+)""", re.MULT
 
 
 def names_in(paths: Iterable[Path]) -> list[str]:
-    """Return the names of the scenarios in some files. The files may be invalid, because only the names are searched
-    for. With these names, files can be checked that refer to each other.
+    """Return the names of the scenarios in some files. The files may be invalid, because only their names are read. The
+    names are needed to check files that refer to each other.
     """
     names = []
     for path in paths:

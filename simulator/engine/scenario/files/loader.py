@@ -1,7 +1,7 @@
 """Reads scenario files and reports all problems in a file at once.
 
 Each problem has a path, line and column. For an unknown name, the message suggests the nearest valid name. The models
-in `schema` validate the structure of a file. The module `checker` checks the rest.
+in `schema` validate the structure of a file. The module `checker` checks everything else.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from simulator.engine.vocabulary.vocabulary import Vocabulary
 
 
 class ScenarioError(Exception):
-    """A scenario file is invalid. `errors` are in file order. `warnings` are findings that are not errors."""
+    """Raised if a scenario file is invalid. `errors` are in file order. `warnings` are problems that do not make the
+    file invalid.
+    """
 
     def __init__(self, errors: list[FileProblem], source: str = "", warnings: tuple[FileProblem, ...] = ()) -> None:
         self.errors = errors

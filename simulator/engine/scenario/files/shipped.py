@@ -1,7 +1,7 @@
 """The shipped scenarios, which come with the simulator. Each scenario is read when it is first used.
 
 Parsing and checking a YAML file takes milliseconds, so the package also contains compiled scenarios. Each line of
-`contracts/scenarios.json` contains one scenario and the hash of its file. If the file was edited since, the file is
+`contracts/scenarios.json` contains one scenario and the hash of its file. If the file was edited later, the file is
 parsed instead.
 """
 
@@ -37,7 +37,9 @@ def _data(name: str) -> Path:
 
 
 def shipped_library(vocabulary: Vocabulary, directory: Path | None = None, compiled: Path | None = None) -> Library:
-    """Return the shipped scenarios by name. Reading an invalid scenario raises `ScenarioError`."""
+    """Return the library of shipped scenarios. A scenario is read on first use, which raises `ScenarioError` if it is
+    invalid.
+    """
     directory, compiled = directory or shipped_directory(), compiled or _data("contracts") / COMPILED
     paths = {path.stem: path for path in files_in(directory)}
 

@@ -1,4 +1,6 @@
-"""Finds the API operations that belong to the methods and paths in a scenario. Paths are relative to the base path."""
+"""Finds the API operations for the methods and paths in a scenario. Paths are relative to the base path of an
+environment.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ def below_base(vocabulary: Vocabulary, path: str) -> str | None:
 
 
 def is_path_glob(vocabulary: Vocabulary, glob: str) -> bool:
-    """Return True if a glob matches the path of at least one operation."""
+    """Return True if a glob pattern matches the path of at least one operation."""
     parts = glob.split("/")
     for path in paths(vocabulary):
         segments = path.split("/")

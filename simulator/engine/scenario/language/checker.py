@@ -105,7 +105,7 @@ class ScenarioChecker:
             check_error_code(self._document, self._vocabulary, (*path, "answer", "code"), answer.get("code"))
 
     def _glob(self, path: Path, where: object) -> None:
-        """Check that a path glob matches the path of at least one operation."""
+        """Check that a glob pattern for paths matches the path of at least one operation."""
         glob = where.get("path") if isinstance(where, dict) else None
         if not isinstance(glob, str):
             return

@@ -251,7 +251,7 @@ def _unprintable(text: str) -> tuple[int, int]:
 
 
 def _unquoted(text: str, error: yaml.MarkedYAMLError) -> str:
-    """Return a hint if a line has an unquoted `${…}` inside braces or brackets.
+    """Return a hint if a line has an unquoted placeholder `${…}` inside braces or brackets, otherwise "".
 
     YAML takes the closing brace of the placeholder for the end of the enclosing mapping.
     """

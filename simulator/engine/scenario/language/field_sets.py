@@ -30,9 +30,10 @@ _cached = lru_cache(maxsize=1024)
 
 @dataclass(frozen=True, eq=False)
 class FieldSet:
-    """The values that are possible at one path.
+    """The possible values of the field at one path.
 
-    `variants` are JSON Schemas, each with its definitions in `$defs`. An empty list means that no value is possible.
+    `variants` are alternative JSON Schemas for the value, each with its definitions in `$defs`. An empty list means
+    that no value is possible.
     """
 
     variants: tuple[JsonObject, ...] = ()
@@ -141,7 +142,7 @@ def of_event(vocabulary: Vocabulary, event: str) -> Mapping[str, tuple[FieldSet,
     """Return a dictionary with the possible kinds of an event's object, and the fields and possible statuses of each
     kind.
 
-    The set of statuses is empty if the event does not restrict them.
+    The set of statuses is empty if the object can have any status.
     """
     return {
         one.kind.name: (of_shape(vocabulary, one.shape), frozenset(one.statuses if one.event.narrows else ()))
@@ -151,7 +152,7 @@ def of_event(vocabulary: Vocabulary, event: str) -> Mapping[str, tuple[FieldSet,
 
 @_cached
 def kinds_created_silently(vocabulary: Vocabulary) -> tuple[str, ...]:
-    """Return the kinds whose creation emits no event. Rules with `on: created` apply only to such kinds."""
+    """Return the resource kinds whose creation emits no event. Only for these kinds, rules can use `on: created`."""
     return tuple(
         kind.name
         for kind in vocabulary.kinds.values()
@@ -170,7 +171,7 @@ def of_any(vocabulary: Vocabulary) -> FieldSet:
 
 @_cached
 def of_root(vocabulary: Vocabulary, root: str) -> FieldSet:
-    """Return the fields of `root`, which is the first part of a path: `request`, `body` or the name of a related
+    """Return the fields that can follow `root` in a path. `root` is `request`, `body` or the name of a related
     resource.
     """
     if root in CARRIED:

@@ -55,7 +55,7 @@ class Pattern:
         self._longest = _MOST_STEPS // max(1, self._compiled.programsize)
 
     def search(self, value: str) -> dict[str, str] | None:
-        """Return the named groups if the pattern is found in a value, otherwise None."""
+        """Search a string for the pattern. Return the named groups of the first match, or None if there is no match."""
         if not value.startswith(self._prefix):
             return None
         found = self._compiled.search(value) if len(value) <= self._longest else None

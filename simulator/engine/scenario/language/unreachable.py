@@ -64,7 +64,7 @@ def warn_of_unreachable_steps(
     kinds: Sequence[str],
     steps: Iterable[tuple[Path, Mapping[str, object]]],
 ) -> None:
-    """Warn of steps whose action is illegal in every state that the rule's object can have at that time."""
+    """Warn of steps whose action is illegal in every state that the rule's object can have when the step is due."""
     actions = vocabulary.actions
     machines = {kind: vocabulary.kinds[kind].machine for kind in kinds}
     named = [event for event in events if isinstance(event, str)]

@@ -35,7 +35,9 @@ class WhereChecker:
         """The first segments of paths that start outside the object: in its request or in a related resource."""
 
     def check_tests(self, path: Path, where: object) -> frozenset[str]:
-        """Report empty tests in a `where`. Return the named groups in its patterns."""
+        """Report the entries of a `where` that have no test. Return the names of the groups in the patterns of the
+        `where`.
+        """
         groups: set[str] = set()
         for name, wanted in (where if isinstance(where, dict) else {}).items():
             if not isinstance(wanted, dict):
@@ -124,7 +126,7 @@ class WhereChecker:
                     yield kind, fields, frozenset()
 
     def _type(self, place: Path, wanted: object, fields: FieldSet, named: str, kinds: list[str]) -> None:
-        """Check that the object of an event can have the type in a `where`."""
+        """Check that the object of an event can have the type that a `where` requires."""
         known = self._vocabulary.kinds.keys() & (strings_of(wanted) or frozenset())
         if known and not known & set(kinds):
             others = " or ".join(sorted(known))
@@ -180,8 +182,8 @@ class WhereChecker:
     def _field(
         self, place: Path, name: str, wanted: object, fields: FieldSet, what: str, only: frozenset[str] | None = None
     ) -> None:
-        """Check that a field exists and can have the value `wanted`. If `only` is given, it contains the possible
-        values.
+        """Check that a field exists and can have the value `wanted`. `only` contains the possible values, or is None if
+        the field's schema decides.
         """
         here, above = fields, ""
         if not fields.variants:

@@ -82,7 +82,7 @@ def replace(context: Context, world: World, file: ScenarioFile) -> None:
 
 
 def renew(context: Context, world: World, renewal: Renewal) -> bool:
-    """Apply a changed scenario file to a world. Return True if the scenario was active in the world.
+    """Apply a changed scenario file to a world. Return True if the scenario was active there before the change.
 
     Planned steps and the state that the scenario has set up remain. The counts of the scenario's rules restart. The
     scenario's faults are replaced if they differ. If the file was deleted, the scenario is deactivated.
@@ -113,7 +113,7 @@ def stop(world: World, name: str, part: str, place: str, reason: str) -> None:
 
 
 def deactivate(world: World, name: str) -> None:
-    """Delete a scenario's pending steps and faults. Changes that it has made to the world's state remain."""
+    """Delete a scenario's pending steps and faults. The changes that the scenario has made to the world remain."""
     for timer in steps_of(world, name):
         world.agenda.cancel_key(timer.key)
     held_steps.drop(world, scenario=name)

@@ -31,7 +31,7 @@ from simulator.kernel.world import World
 
 @with_config(STRICT)
 class Uploaded(TypedDict):
-    """An uploaded scenario as saved in a world: its document, its source, and the line number of each part."""
+    """An uploaded scenario as saved in a world: its document, the file name, and the line number of each part."""
 
     document: JsonObject
     source: str
@@ -48,7 +48,7 @@ UPLOADED = TableKey(UPLOADED_SCENARIOS, Uploaded)
 
 
 class UnknownScenario(ControlError, KeyError):
-    """404: there is no shipped or uploaded scenario with this name."""
+    """Error 404: there is no shipped or uploaded scenario with this name."""
 
     def __init__(self, name: str, known: Iterable[str], param: str | None = None) -> None:
         hint = strict.did_you_mean(name, known) or f". List them with GET {CONTROL_BASE}/scenarios"
@@ -56,7 +56,7 @@ class UnknownScenario(ControlError, KeyError):
 
 
 class CannotActivate(ControlError):
-    """400: an entry in the scenario's `world` was refused, so the scenario cannot become active."""
+    """Error 400: a scenario cannot become active, because an entry in its `world` section was refused."""
 
     def __init__(self, file: ScenarioFile, entry: str, refusal: ControlError) -> None:
         self.scenario = file.name
@@ -86,8 +86,8 @@ class PreparedRule:
 
     @cached_property
     def request_field(self) -> bytes:
-        """The JSON-encoded name of a field that the request that created the object must contain if the rule matches.
-        b"" if the rule tests no such field.
+        """The rule matches only if the request that created the object contains this field. The value is the field's
+        JSON-encoded name, or b"" if the rule requires no such field.
         """
         for condition in self.conditions:
             head, _, rest = condition.path.partition(".")

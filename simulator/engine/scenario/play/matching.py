@@ -54,7 +54,7 @@ def all_hold(wanted: Iterable[Condition], look: Look, is_scenario: IsScenario) -
 
 
 def passes(wanted: object, value: object) -> bool:
-    """Return True if a value passes the test in one entry of a `where`. The test `names_scenario` treats no string as
+    """Return True if a value passes the test in one entry of a `where`. In a `names_scenario` test, no string counts as
     the name of a scenario.
     """
     return _compile(wanted, glob=False)(value, {}, lambda name: False)
@@ -78,7 +78,7 @@ def dig(value: object, path: str) -> object:
 
 
 def strings_of(wanted: object) -> frozenset[str] | None:
-    """Return all values that pass an equality test if they are all strings. Otherwise, return None."""
+    """Return the set of strings that pass a test. Return None if a value that is not in such a set can pass."""
     options = wanted if isinstance(wanted, list) else [wanted]
     strings = frozenset(option for option in options if isinstance(option, str))
     return strings if all(isinstance(option, str) for option in options) else None

@@ -64,7 +64,9 @@ def check_step(arguments: JsonObject, path: str, names: Mapping[str, object]) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedStep:
-    """A planned step in a rule or timeline. The step either has an `action` or hands its object over to a scenario."""
+    """A planned step of a rule or timeline. The step either performs an `action` or hands its object over to another
+    scenario.
+    """
 
     target: str
     """The id of the rule's object. On a timeline, the id of the target or the scenario's name."""
@@ -153,7 +155,7 @@ def steps_on(world: World, object_id: str) -> list[Timer]:
 
 
 def timers_about(world: World, object_id: str) -> list[Timer]:
-    """Return all timers for an object, including the timers of steps that act on the object, in firing order."""
+    """Return all timers of an object in firing order. Timers of scenario steps that act on the object are included."""
     return world.agenda.in_firing_order(world.store[TIMERS].index(_ByObject).keys(object_id))
 
 

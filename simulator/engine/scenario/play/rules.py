@@ -165,8 +165,8 @@ def answer_for(
     error (decision H2).
 
     `path` is relative to the base path. `chosen` is the name of the scenario that the caller chose, or "". If that
-    scenario exists, no other scenario is tried. Call this inside a transaction. The caller must commit the transaction
-    even if the call fails, because the transaction contains the counts and random draws of the rules.
+    scenario exists, no other scenario is tried. Call this function inside a transaction. Commit the transaction even if
+    the API call fails, because it contains the counts and random draws of the rules.
     """
     names = (chosen,) if chosen and context.catalogue.knows(world, chosen) else active_names(world)
     method = method.upper()

@@ -1,7 +1,8 @@
 """Stretches delays while a network is slow, as configured by `slowdown` in a scenario.
 
-If the status of a network changes, the remaining delays of pending steps change if their objects use the network. The
-networks and the current factor are saved with each step. If the scenario has no `slowdown`, no networks are saved.
+A change in a network's status changes the remaining delays of pending steps on objects that use the network. Each saved
+step includes the networks of its object and the current factor. If the scenario has no `slowdown`, the networks are
+omitted.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def with_ancestors(world: World, object_id: str) -> Iterator[str]:
 def origin_with_ancestors(world: World, object_id: str) -> RequestOrigin:
     """Return the origin of an object: the request that created it.
 
-    If the object was not created by a request, return the origin of its nearest ancestor that was.
+    If no request created the object, return the origin of the nearest ancestor that has one.
     """
     own = origin_of(world, object_id)  # This is nearly always the result, and takes a third of the time.
     if own.body is not NO_MEMBERS:

@@ -90,7 +90,7 @@ def _count_problem(
 ) -> str:
     """Return a message if the number of objects that match `where` is wrong, otherwise "".
 
-    If `times` is None, at least one object must match. In that case, also return "" if `shown` is empty.
+    If `times` is None, at least one of the objects in `shown` must match, unless `shown` is empty.
     """
     count = sum(not _difference(where, one) for one in shown)
     if times is not None:

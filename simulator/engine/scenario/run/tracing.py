@@ -36,7 +36,7 @@ class Trace:
     async def collect(self, *, delivered: bool) -> list[TimelineEntry]:
         """Return the timeline entries since the last call, in order.
 
-        Delivery attempts are included only if `delivered` is True. Set it only after all due attempts have ended.
+        Delivery attempts are included only if `delivered` is True. Pass True only after all due attempts have ended.
         """
         # Before all attempts have ended, the set of finished attempts depends on the receiver's speed, and runs would
         # not repeat exactly.
@@ -55,7 +55,7 @@ class Trace:
     def _may_have_faults(self) -> bool:
         """Return True if faults may be set during the run.
 
-        The scenario, another active scenario, or a control call in the drive may set them.
+        Faults can be set by the scenario, by another active scenario, or by a control call in the `drive` section.
         """
         document = self._file.document
         calls_control = b"_simulator/" in dumps(document.get("drive", []))

@@ -1,6 +1,6 @@
-"""Types for the provider-specific part of triggering events.
+"""Types with which a provider declares how to trigger its events.
 
-A provider specifies how to create objects, and how to cause special transitions.
+The declarations specify how to create objects, and how to cause special transitions.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Factory:
 
 @dataclass(frozen=True)
 class Triggers:
-    """The information about a provider that is needed to trigger events and that its state tables, actions, timers and
-    operations do not contain.
+    """The declarations that are needed to trigger a provider's events, in addition to its state tables, actions, timers
+    and operations.
     """
 
     without_funds: Callable[[World, ActionTable, str, Cause], AbstractContextManager[None]]
@@ -68,7 +68,7 @@ class Triggers:
 
 
 def triggers_of(world: World) -> Triggers:
-    """Return the triggers of a world's provider. The triggers are loaded on the first call."""
+    """Return the declared triggers of a world's provider. Their module is imported on the first call."""
     triggers = vocabulary_of(world).provider.triggers()
     assert isinstance(triggers, Triggers)
     return triggers

@@ -44,8 +44,8 @@ def places_of(world: World, operation: Operation) -> mutations.Places:
 
 
 def _can_mutate(world: World, operation: Operation, fault: faults.InterfaceFault) -> bool:
-    """Return True if a fault does not change the response body, or if its change is possible in the operation's
-    response.
+    """Return True if a fault can change the response body of an operation as specified. Also return True if the fault
+    changes no fields of the body.
     """
     mutation = mutations.Mutation.of(fault)
     return mutation is None or not any(mutations.impossible((places_of(world, operation),), mutation))
@@ -89,7 +89,7 @@ class Interference:
     def came_to_nothing(self, world: World) -> None:
         """Record that the third-party action of this fault was refused.
 
-        If the fault has no other effect, it does not count as applied.
+        A fault without other effects then does not count as applied.
 
         Call this inside a transaction.
         """

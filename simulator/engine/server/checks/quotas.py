@@ -35,7 +35,7 @@ class CallQuota:
         self._kept: PerWorld[_Second] = PerWorld(_Second)
 
     def refusal(self, world: World) -> QuotaExceeded | None:
-        """Count a call and return None. If the call exceeds the quota of its world, return a 429 error instead."""
+        """Count a call to a world. Return an error 429 if the call exceeds the world's quota, otherwise None."""
         most = settings_of(world)["quota_calls_per_second"]
         if most is None:
             return None

@@ -19,8 +19,8 @@ WINDOWS = TableKey("rate_windows", tuple[int, int], around=True)
 
 
 def retry_after(world: World, seconds: str, now_ms: int) -> str:
-    """Return the value of the Retry-After header for a wait of `seconds` from `now_ms`: the seconds, or the date at the
-    end.
+    """Return the value of the Retry-After header for a wait of `seconds`: the number of seconds, or the date when the
+    wait ends.
     """
     if not assumes(world, "H15", "retry_after_is_a_date"):
         return seconds

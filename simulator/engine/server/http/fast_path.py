@@ -1,8 +1,8 @@
 """The fast path: a call that has arrived completely runs inline on its connection, without an ASGI task.
 
-Most calls never wait for anything. An ASGI task, its messages and its middleware take a sixth of the processor time of
-a read call and a tenth for a create call. The connection therefore runs such a call directly and writes the response in
-one piece. All other calls run in ASGI tasks. A call that has to wait continues in an ASGI task.
+Most calls never wait for anything. An ASGI task, its messages and its middleware would take a sixth of the processor
+time of a read call, and a tenth of the time of a create call. The connection therefore runs such a call directly and
+writes the response in one piece. All other calls run in ASGI tasks. A call that has to wait continues in an ASGI task.
 
 Both paths admit calls with `Handler.admit`, so a check in this method applies to every call.
 """
@@ -139,7 +139,7 @@ async def _raising(error: Exception) -> NoReturn:
 
 
 async def _watch(gone: asyncio.Future[None], receive: Receive) -> None:
-    """Set `gone` when the client disconnects.
+    """Set the future `gone` when the client disconnects.
 
     Give up after three messages, because some hosts never report a disconnect and repeat the request instead.
     """

@@ -31,7 +31,7 @@ A client always sends the same header.
 
 
 def is_loopback(host: str) -> bool:
-    """Return True if a host name or an address is a loopback name or address."""
+    """Return True if `host` is `localhost` or a loopback address."""
     name = host.strip("[]").lower()
     if name == "localhost":
         return True
@@ -75,7 +75,7 @@ def is_of_a_page(scope: Scope) -> bool:
 def is_embedded_elsewhere(scope: Scope) -> bool:
     """Return True if a web page of another origin embeds the requested resource or sends the request.
 
-    Return False if the user followed a link on that page.
+    Return False if the user opens the resource through a link.
     """
     said = {name: value for name, value in scope["headers"] if name.startswith(b"sec-fetch-")}
     return said.get(b"sec-fetch-site") in _OTHER_SITES and said.get(b"sec-fetch-mode") != b"navigate"

@@ -100,7 +100,7 @@ def head_of(scope: Scope, body: bytes | None = b"") -> Incoming:
 
 
 def token_of(incoming: Incoming) -> str | None:
-    """Return a request's Bearer token, or None if there is none."""
+    """Return the bearer token of a request, or None if there is no token."""
     credentials = incoming.headers.get("authorization")
     return None if credentials is None else _bearer(credentials)
 
@@ -148,7 +148,7 @@ def _is_json(content_type: str) -> bool:
 
 
 def json_object(raw: bytes) -> JsonObject:
-    """Return the JSON object in a body. Raise `ApiError` 400 if the body is anything else."""
+    """Return the JSON object in a body. Raise `ApiError` 400 if the body is not a JSON object."""
     try:
         value: Any = loads(raw)
     except ValueError as error:
@@ -263,7 +263,7 @@ def _content_headers(status: int, body: Content, media_type: str) -> list[tuple[
 async def write_raw(
     scope: Scope, send: Send, status: int, body: Content, media_type: str, headers: list[tuple[bytes, bytes]]
 ) -> None:
-    """Send a response. The body is omitted if the status or the method HEAD does not allow one."""
+    """Send a response. The body is omitted if the status does not allow a body or if the method is HEAD."""
     await _send(scope, send, status, body, headers + _content_headers(status, body, media_type))
 
 

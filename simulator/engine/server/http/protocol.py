@@ -275,8 +275,8 @@ class BoundedProtocol(HttpToolsProtocol):
             self._wait(self._limits.idle_seconds)
 
     def shutdown(self) -> None:
-        """Close the connection when its calls have ended. A request that is still arriving is ended like a call in
-        progress.
+        """Close the connection after its calls in progress have ended. A request that is still arriving counts as a
+        call in progress.
         """
         if self._cycle_arriving is not None:
             self._to_asgi(self._cycle_arriving, self.app)
@@ -352,7 +352,7 @@ def _in_one_piece(method: str, outgoing: Outgoing[Content], *, closes: bool = Fa
 
 
 def _without_upgrade(data: bytes) -> bytes:
-    """Hide the `Upgrade` header of a request. Java's HTTP client sends one to offer HTTP/2.
+    """Hide the `Upgrade` header of a request. Java's HTTP client sends this header to offer HTTP/2.
 
     The server ignores the offer, but the parser does not: it would treat everything after the headers as HTTP/2, and
     the body would be lost.

@@ -52,14 +52,14 @@ class Request:
 
 
 def identify(request: Request) -> None:
-    """Generate a request id for a call that has none."""
+    """Generate a request id for a call if it does not have one yet."""
     if not request.request_id:
         with request.world.change(BOOKKEEPING):
             request.request_id = draw_id(request.world)
 
 
 def draw_id(world: World) -> str:
-    """Generate the id of the next call. Call this inside a transaction."""
+    """Generate the request id of the next API call. Use this function inside a transaction."""
     return world.streams.identifier("req_", "ids.request")
 
 

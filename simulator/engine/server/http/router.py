@@ -30,7 +30,8 @@ class _Branch(Generic[R]):
 
 
 class Router(Generic[R]):
-    """Finds rows whose paths contain `{name}` segments. A literal segment takes precedence over a variable segment.
+    """Finds the rows for a path. The paths of rows can contain variable segments such as `{name}`. A literal segment
+    takes precedence over a variable segment.
 
     If `turns_back` is False, a variable segment is never tried after a literal segment has matched. In that case, a
     path can be unknown although a variable segment would lead to a match.

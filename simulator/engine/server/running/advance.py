@@ -52,11 +52,11 @@ class Progress:
 
 
 class ClockBusy(Exception):
-    """Another advance of this world's clock is in progress."""
+    """Raised if another advance of the world's clock is in progress."""
 
 
 class AdvanceCancelled(Exception):
-    """An advance of a clock was cancelled or exceeded a limit. `receipt` contains the result so far."""
+    """Raised if an advance of a clock was cancelled or exceeded a limit. `receipt` contains the result so far."""
 
     def __init__(self, why: str, receipt: Receipt) -> None:
         super().__init__(why)

@@ -35,7 +35,7 @@ Content: TypeAlias = bytes | Pieces
 
 
 async def let_others_through(slices: Iterable[object]) -> None:
-    """Consume an iterable that does a slice of long work for each item. Other calls run between the slices."""
+    """Iterate over `slices`, which does a slice of long work for each item. Other calls run between the slices."""
     for _ in slices:
         await asyncio.sleep(0)
 

@@ -1,9 +1,9 @@
 """Maps real time to simulated time in the clock modes `real` and `scaled`, and advances clocks.
 
 Only this module waits for simulated time and fires timers. A manual clock changes only through `advance`. A running
-clock is brought up to date before every call, and by an alarm when the next timer is due. Timers fire in slices of a
-few milliseconds, so the server stays responsive even if many timers are due. A series of slices is called a run. A
-world has at most one run at a time. Calls that arrive during a run wait until the run ends.
+clock is brought up to date before every call, and when an alarm reports that the next timer is due. Timers fire in
+slices of a few milliseconds, so the server stays responsive even if many timers are due. A series of slices is called a
+run. A world has at most one run at a time. Calls that arrive during a run wait until the run ends.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ class Driver:
 
         Call this method after the clock was set, or after its mode or rate has changed.
 
-        `since_seconds` is the number of real seconds that have passed since the world's time was its current time.
+        Set `since_seconds` if the clock reached the world's current time that many real seconds ago.
         """
         self._kept[world].anchor = _Anchor(self._seconds() - since_seconds, world.now_ms)
         self.set_alarm(world)
@@ -266,8 +266,8 @@ class Driver:
         return self._kept[world].advance is not None
 
     def progress(self, world: World) -> Progress | None:
-        """Return the latest progress of the advance of a world's clock, or None if there is no advance or no progress
-        yet.
+        """Return the latest progress of an advance of a world's clock. Return None without an advance, or before the
+        first progress report.
         """
         advance = self._kept[world].advance
         return None if advance is None else advance.progress
@@ -294,10 +294,10 @@ class Driver:
     ) -> Receipt:
         """Advance a world's clock to a target time, firing each timer at its due time.
 
-        Each time before the clock advances, wait for the receivers' responses to all webhook attempts in flight. `to`
-        is the target time, or a function that returns the target time. The function is called when the attempts that
-        were in flight at the start have ended. If `to` is None, the clock advances to the last timer that is due up to
-        `horizon_ms`. The advance stops as soon as `reached` returns True.
+        The clock advances only when no webhook attempt is in flight. `to` is the target time, or a function that
+        returns the target time. The function is called when the attempts that were in flight at the start have ended.
+        If `to` is None, the clock advances to the last timer that is due up to `horizon_ms`. The advance stops as soon
+        as `reached` returns True.
 
         Raise `ClockBusy` if another advance is in progress, and `AdvanceCancelled` if this advance is cancelled or
         exceeds a limit. Raise `Unanswered` if a receiver does not respond within `patience` to an attempt that was in

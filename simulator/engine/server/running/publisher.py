@@ -99,7 +99,7 @@ class Channel:
         return bool(self.readers) or self._unread < MESSAGES_KEPT
 
     def publish(self, render: Callable[[int], bytes]) -> None:
-        """Render a message with its number, and pass the message to all readers."""
+        """Number a message, render it with `render`, and pass it to all readers."""
         number = next(self._numbers)
         message = ChannelMessage(number, render(number))
         if len(self._kept) == MESSAGES_KEPT:
@@ -112,14 +112,16 @@ class Channel:
                 self.leave(reader)
 
     def has_all_since(self, number: int) -> bool:
-        """Return True if all messages after a number are stored.
+        """Return True if all messages after the message with this number are stored.
 
         Return False if the number was issued before a restart.
         """
         return self._since <= number <= self._numbers.last
 
     def join(self, reader: Reader, after: int | None) -> None:
-        """Add a reader. If `after` is given, the reader first gets the stored messages after that number."""
+        """Add a reader. If `after` is given, the reader first gets the stored messages after the message with that
+        number.
+        """
         if after is not None:
             for message in self._beyond(after):
                 reader.offer(message)
