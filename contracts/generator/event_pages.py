@@ -19,8 +19,8 @@ from simulator.kernel.clock import format_duration, parse_timestamp
 from simulator.providers.ramp.signing import RETRY_DELAYS_MS, SIGNING
 from simulator.service import SIGNATURE
 
-RECIPE = Path(__file__).with_name("receiver.py")
-"""The code of a receiver. Every page has it with its own example."""
+VERIFIER = Path(__file__).with_name("verifiers") / "verify.py"
+"""The signature check. Every page has it with its own example."""
 KEY = "whk_test_simulator"
 """The sandbox webhook key of the world `default`."""
 _DEEPEST = 2
@@ -196,16 +196,19 @@ def _pretty(envelope: JsonObject) -> str:
 
 
 def _recipe(example: JsonObject) -> Iterator[str]:
-    """The receiver with a request of its own, signed as the simulator signs."""
+    """Yield the signature check and a request that passes it."""
     body, at_ms = dumps(example), parse_timestamp(example["created_at"])
-    yield from RECIPE.read_text("utf-8").strip().splitlines()
+    verifier = VERIFIER.read_text("utf-8").strip().splitlines()
+    yield from sorted([*verifier[:4], "import json"])
+    yield from verifier[4:]
     yield from (
         "",
         "",
         f'key = "{KEY}"',
         f'headers = {{"X-Timestamp": "{at_ms}", "X-Signature": "{SIGNATURE.sign(KEY, str(at_ms), body)}"}}',
         f"body = {body!r}",
-        f"event = receive(headers, body, key, now_ms={at_ms})",
+        f"assert is_genuine(key, headers, body, now_ms={at_ms})",
+        "event = json.loads(body)",
         f'assert event["type"] == "{example["type"]}"',
     )
 

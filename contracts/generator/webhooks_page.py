@@ -35,9 +35,11 @@ A receiver does four things, in this order:
 
 ## Verifying
 
-`timestamp` and `signature` are the headers X-Timestamp and X-Signature, or empty if they are missing. `body` is the raw
-body, before parsing. The signature is compared in constant time. CI runs each verifier with all vectors. (The Go code
-is without its `package` line.)
+`key` is the webhook key and `body` the raw body, before parsing. `now_ms` is the current time in milliseconds of Unix
+time. The Python function reads its clock if you leave it out, and takes the headers of your web framework as `headers`,
+in any case. The other languages take the headers X-Timestamp and X-Signature as `timestamp` and `signature`, or empty
+strings if they are missing. The signature is compared in constant time. CI runs each verifier with all vectors. (The Go
+code is without its `package` line.)
 """
 
 _VECTORS = """
@@ -55,9 +57,8 @@ import json
 with open("contracts/webhook-vectors.json", "rb") as file:
     data = json.load(file)
 for one in data["vectors"]:
-    timestamp, signature = (one["headers"].get(name, "") for name in ("X-Timestamp", "X-Signature"))
     body = base64.b64decode(one["body_base64"])
-    assert is_genuine(data["key"], timestamp, signature, body, data["now_ms"]) is one["genuine"], one["reason"]
+    assert is_genuine(data["key"], one["headers"], body, data["now_ms"]) is one["genuine"], one["reason"]
 ```
 """
 

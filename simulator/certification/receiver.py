@@ -17,6 +17,7 @@ import re
 import sqlite3
 import threading
 import time
+from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.error import HTTPError
@@ -33,8 +34,11 @@ CREATE TABLE IF NOT EXISTS orders (name TEXT PRIMARY KEY, state TEXT, amount TEX
 """
 
 
-def is_genuine(key: str, timestamp: str, signature: str, body: bytes, now_ms: int) -> bool:
-    """Return True if the service has signed these bytes within the time window. A missing header is passed as ""."""
+def is_genuine(key: str, headers: Mapping[str, str], body: bytes, now_ms: float | None = None) -> bool:
+    """Return True if the service signed these bytes within five minutes of `now_ms`, by default the current time."""
+    headers = {name.lower(): value for name, value in headers.items()}
+    timestamp, signature = headers.get("x-timestamp", ""), headers.get("x-signature", "")
+    now_ms = time.time() * 1000 if now_ms is None else now_ms
     if not re.fullmatch("[0-9]{1,15}", timestamp) or abs(now_ms - int(timestamp)) > WINDOW_MS:
         return False
     expected = hmac.new(key.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
@@ -151,8 +155,7 @@ class Handler(BaseHTTPRequestHandler):
         return 200
 
     def verify(self, body: bytes) -> bool:
-        timestamp, signature = (self.headers.get(name) or "" for name in ("X-Timestamp", "X-Signature"))
-        return is_genuine(self.key, timestamp, signature, body, int(time.time() * 1000))
+        return is_genuine(self.key, self.headers, body)
 
     def do_GET(self) -> None:
         self.answer(200, self.shop.books().encode())

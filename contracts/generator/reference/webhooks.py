@@ -48,13 +48,16 @@ than five minutes from its clock ([rule](rules.md#signature)).
 import hashlib
 import hmac
 import re
+import time
 
 
-def is_genuine(key, headers, raw_body, now_ms):  # in your receiver: time.time() * 1000
+def is_genuine(key, headers, body, now_ms=None):
+    headers = {name.lower(): value for name, value in headers.items()}
     timestamp, signature = headers.get("x-timestamp", ""), headers.get("x-signature", "")
+    now_ms = time.time() * 1000 if now_ms is None else now_ms
     if not re.fullmatch("[0-9]{1,15}", timestamp) or abs(now_ms - int(timestamp)) > 300_000:
         return False
-    expected = hmac.new(key.encode(), timestamp.encode() + b"." + raw_body, hashlib.sha256).hexdigest()
+    expected = hmac.new(key.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
     return hmac.compare_digest(expected.encode(), signature.encode())
 
 
@@ -123,9 +126,11 @@ def verifiers() -> str:
     lines = [
         "# Verify webhooks in your language",
         "",
-        "Each verifier is tested with [all vectors](../../../contracts/webhook-vectors.json). `timestamp` and "
-        "`signature` are the headers X-Timestamp and X-Signature, or empty if they are missing. `body` is the raw "
-        "body, before parsing. The signature is compared in constant time.",
+        "Each verifier is tested with [all vectors](../../../contracts/webhook-vectors.json). `key` is the webhook key "
+        "and `body` the raw body, before parsing. `now_ms` is the current time in milliseconds of Unix time. The "
+        "Python function reads its clock if you leave it out, and takes the headers of your web framework as "
+        "`headers`, in any case. The other languages take the headers X-Timestamp and X-Signature as `timestamp` and "
+        "`signature`, or empty strings if they are missing. The signature is compared in constant time.",
         "",
         "[Webhooks](webhooks.md#signature) explains the signature. `rampsim certify URL` tests a whole receiver.",
     ]

@@ -3,8 +3,10 @@
 import hashlib
 import hmac
 import json
+import re
 import sqlite3
 import time
+from collections.abc import Mapping
 from typing import Any
 
 TABLE = "CREATE TABLE IF NOT EXISTS orders (id TEXT PRIMARY KEY, reference, state, amount, currency, updated_at)"
@@ -13,15 +15,23 @@ SET state = excluded.state, amount = excluded.amount, updated_at = excluded.upda
 WHERE excluded.updated_at >= updated_at AND excluded.state != state"""
 
 
+def is_genuine(key: str, headers: Mapping[str, str], body: bytes, now_ms: float | None = None) -> bool:
+    headers = {name.lower(): value for name, value in headers.items()}
+    timestamp, signature = headers.get("x-timestamp", ""), headers.get("x-signature", "")
+    now_ms = time.time() * 1000 if now_ms is None else now_ms
+    if not re.fullmatch("[0-9]{1,15}", timestamp) or abs(now_ms - int(timestamp)) > 300_000:
+        return False
+    expected = hmac.new(key.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
+    return hmac.compare_digest(expected.encode(), signature.encode())
+
+
 class Handler:
     def __init__(self, file: str, key: str, api: Any) -> None:
         self.key, self.api, self.db = key, api, sqlite3.connect(file, check_same_thread=False, isolation_level=None)
         self.db.execute(TABLE)
 
-    def receive(self, timestamp: str, signature: str, body: bytes) -> int:
-        expected = hmac.new(self.key.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
-        is_recent = timestamp.isdecimal() and abs(time.time() * 1000 - int(timestamp)) <= 300_000
-        if not is_recent or not hmac.compare_digest(expected.encode(), signature.encode()):
+    def receive(self, headers: Mapping[str, str], body: bytes) -> int:
+        if not is_genuine(self.key, headers, body):
             return 401
         self.take(json.loads(body))
         return 200

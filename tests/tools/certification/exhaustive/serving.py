@@ -45,8 +45,7 @@ class Requests(BaseHTTPRequestHandler):
                 if self.path == "/settle":
                     self.handler.settle()
                     return self.answer(200)
-                signed = (self.headers.get(name) or "" for name in ("X-Timestamp", "X-Signature"))
-                self.answer(self.handler.receive(*signed, body))
+                self.answer(self.handler.receive(self.headers, body))
             except Exception:
                 self.answer(500)
 

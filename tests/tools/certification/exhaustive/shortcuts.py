@@ -5,13 +5,12 @@ The docstring of each shortcut is the text of its section in the documentation.
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from tests.tools.certification.exhaustive.handler import Handler
+from tests.tools.certification.exhaustive.handler import Handler, is_genuine
 
 Document = dict[str, Any]
 UNFINISHED = ("", "awaiting_payment", "awaiting_deposit", "processing")
@@ -144,9 +143,8 @@ class RefusesCopies(SettlesOpenOrdersOnly):
 class IgnoresTheAge(Handler):
     """The signature is checked and the timestamp is not, so a recorded request is accepted forever."""
 
-    def receive(self, timestamp: str, signature: str, body: bytes) -> int:
-        expected = hmac.new(self.key.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
-        if not hmac.compare_digest(expected.encode(), signature.encode()):
+    def receive(self, headers: Mapping[str, str], body: bytes) -> int:
+        if not is_genuine(self.key, headers, body, now_ms=int(headers["X-Timestamp"])):
             return 401
         self.take(json.loads(body))
         return 200

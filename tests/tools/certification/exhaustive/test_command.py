@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -95,7 +95,7 @@ def test_without_books_responses_are_judged_and_the_claim_says_so(start: Any) ->
 class Timeless(Handler):
     """Verifies the signature and ignores its age."""
 
-    def receive(self, timestamp: str, signature: str, body: bytes) -> int:
+    def receive(self, headers: Mapping[str, str], body: bytes) -> int:
         self.take(json.loads(body))
         return 200
 

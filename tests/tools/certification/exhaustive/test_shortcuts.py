@@ -33,7 +33,7 @@ LENGTHS = {
 
 
 def test_the_recommended_handler_is_short() -> None:
-    assert len((Path(__file__).parent / "handler.py").read_text("utf-8").splitlines()) <= 40
+    assert len((Path(__file__).parent / "handler.py").read_text("utf-8").splitlines()) <= 50
 
 
 @pytest.mark.farm  # 13 seconds each

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -25,12 +26,14 @@ from tests.tools.integrators.shop.shop import Shop
 FIVE_MINUTES_MS = 300_000
 
 
-def is_genuine(key: str, headers: Mapping[str, str], raw: bytes, now_ms: float) -> bool:
+def is_genuine(key: str, headers: Mapping[str, str], body: bytes, now_ms: float | None = None) -> bool:
     """Whether a delivery comes from the service, by the bytes as they came in, and is at most five minutes old."""
+    headers = {name.lower(): value for name, value in headers.items()}
     timestamp, signature = headers.get("x-timestamp", ""), headers.get("x-signature", "")
+    now_ms = time.time() * 1000 if now_ms is None else now_ms
     if not re.fullmatch("[0-9]{1,15}", timestamp) or abs(now_ms - int(timestamp)) > FIVE_MINUTES_MS:
         return False
-    expected = hmac.new(key.encode(), timestamp.encode() + b"." + raw, hashlib.sha256).hexdigest()
+    expected = hmac.new(key.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
     return hmac.compare_digest(expected.encode(), signature.encode())
 
 

@@ -6,4 +6,5 @@ from verify import is_genuine
 key, now_ms = sys.stdin.readline().rstrip("\n").split("\t")
 for line in sys.stdin:
     timestamp, signature, body = line.rstrip("\n").split("\t")
-    print("true" if is_genuine(key, timestamp, signature, base64.b64decode(body), int(now_ms)) else "false")  # noqa: T201
+    headers = {"X-Timestamp": timestamp, "X-Signature": signature}
+    print("true" if is_genuine(key, headers, base64.b64decode(body), int(now_ms)) else "false")  # noqa: T201

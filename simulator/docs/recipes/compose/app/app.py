@@ -7,29 +7,31 @@ import hashlib
 import hmac
 import json
 import os
+import re
 import sys
 import threading
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
-OLDEST_MS = 300_000
 
-
-def is_genuine(timestamp: str, signature: str, body: bytes) -> bool:
-    if not (timestamp.isascii() and timestamp.isdigit()) or abs(time.time() * 1000 - int(timestamp)) > OLDEST_MS:
+def is_genuine(key: str, headers: Mapping[str, str], body: bytes, now_ms: float | None = None) -> bool:
+    headers = {name.lower(): value for name, value in headers.items()}
+    timestamp, signature = headers.get("x-timestamp", ""), headers.get("x-signature", "")
+    now_ms = time.time() * 1000 if now_ms is None else now_ms
+    if not re.fullmatch("[0-9]{1,15}", timestamp) or abs(now_ms - int(timestamp)) > 300_000:
         return False
-    signed = timestamp.encode() + b"." + body
-    expected = hmac.new(os.environ["RAMP_WEBHOOK_KEY"].encode(), signed, hashlib.sha256).hexdigest()
+    expected = hmac.new(key.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
     return hmac.compare_digest(expected.encode(), signature.encode())
 
 
 class Webhooks(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        genuine = is_genuine(self.headers.get("X-Timestamp", ""), self.headers.get("X-Signature", ""), body)
+        genuine = is_genuine(os.environ["RAMP_WEBHOOK_KEY"], self.headers, body)
         self.send_response(200 if genuine else 401)
         self.end_headers()
         if genuine:

@@ -5,21 +5,25 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import re
 import time
+from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from queue import Queue
 from threading import Thread
 from urllib.request import Request, urlopen
 
-WEBHOOK_KEY = b"whk_test_simulator"
-OLDEST_MS = 300_000
+WEBHOOK_KEY = "whk_test_simulator"
 
 
-def is_genuine(timestamp: str, signature: str, body: bytes) -> bool:
-    if not timestamp.isdigit() or abs(time.time() * 1000 - int(timestamp)) > OLDEST_MS:
+def is_genuine(key: str, headers: Mapping[str, str], body: bytes, now_ms: float | None = None) -> bool:
+    headers = {name.lower(): value for name, value in headers.items()}
+    timestamp, signature = headers.get("x-timestamp", ""), headers.get("x-signature", "")
+    now_ms = time.time() * 1000 if now_ms is None else now_ms
+    if not re.fullmatch("[0-9]{1,15}", timestamp) or abs(now_ms - int(timestamp)) > 300_000:
         return False
-    expected = hmac.new(WEBHOOK_KEY, timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
-    return hmac.compare_digest(expected, signature)
+    expected = hmac.new(key.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
+    return hmac.compare_digest(expected.encode(), signature.encode())
 
 
 class Receiver:
@@ -32,7 +36,7 @@ class Receiver:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
-                genuine = is_genuine(self.headers["X-Timestamp"], self.headers["X-Signature"], body)
+                genuine = is_genuine(WEBHOOK_KEY, self.headers, body)
                 if genuine:
                     bodies.put(body)
                 self.send_response(200 if genuine else 401)
