@@ -19,10 +19,10 @@ def written(value: object) -> str:
 
 
 def bounded(answer: Shown, most: int = USUAL) -> JsonObject:
-    """Return the response, shortened to at most `most` characters. `left_out` lists the removed fields.
+    """Return a response of at most `most` characters. Cut long strings first, then nested lists, and then remove the
+    largest fields.
 
-    Long strings are cut first, then nested lists, and then the largest fields are removed. A caller can request every
-    removed field by name (`picked`).
+    `left_out` in the result lists the names of the removed fields. `picked` returns a field by its name.
     """
     shown: JsonObject = dict(answer)
     for shorten in (lambda value: value, _texts_cut, _lists_cut):

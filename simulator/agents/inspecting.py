@@ -161,7 +161,7 @@ def _speaks_of(row: Shown, wanted: str | None) -> bool:
 def _listed(
     given: inputs.InspectInput, rows: list[JsonObject], short: Callable[[Shown], JsonObject], key: str = "id"
 ) -> JsonObject:
-    """Return one page of a list. `fields` selects fields from the complete items."""
+    """Return one page of items. An item contains the requested fields, or by default those that `short` selects."""
     shown = [{"id": row.get("id"), **picked(row, given.fields)} if given.fields else short(row) for row in rows]
     for number, row in enumerate(shown):
         row.setdefault(key, str(number))

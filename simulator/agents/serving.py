@@ -20,7 +20,7 @@ from simulator.version import __version__
 
 
 async def serve_stdio(url: str | None, token: str | None) -> None:
-    """Serve until standard input ends. If `url` is None, start a simulator, and stop it at the end."""
+    """Serve MCP requests until standard input ends. If `url` is None, start a simulator, and stop it at the end."""
     async with _session(url, token) as session, stdio_server() as (reads, writes):
         server = make_server(session)
         await server.run(reads, writes, server.create_initialization_options())

@@ -49,7 +49,7 @@ class Reply:
 
 
 class Session:
-    """The session of one agent with one server. `world` is the id of the world for calls that do not specify one."""
+    """The session of one agent with one server. `world` is the id of the world that calls use by default."""
 
     def __init__(self, url: str, token: str | None = None, *, own: bool = False) -> None:
         self.url = ControlClient(url).url

@@ -71,7 +71,9 @@ def _world(session: Session, shown: Shown) -> JsonObject:
 
 
 def _keys(session: Session, shown: Shown) -> JsonObject:
-    """Return the environment variables that configure an application. The simulator's clients read them."""
+    """Return the environment variables that configure an application. The simulator's client libraries read these
+    variables.
+    """
     keys = shown["credentials"]["sandbox"]
     return {
         "keys": {
@@ -158,7 +160,7 @@ def act(session: Session, given: inputs.ActInput) -> JsonObject:
 def _possible(session: Session, given: inputs.ActInput, rows: list[JsonObject]) -> JsonObject:
     """Return the actions that are possible on a target.
 
-    Without a target, return actions on the world, and other actions by kind.
+    Without a target, return the actions on the world, and the kinds of objects that each other action applies to.
     """
     if given.target is None:
         return {

@@ -47,7 +47,7 @@ class Message:
 def messages(rows: Iterable[Shown], keys: Iterable[str]) -> Iterator[Message]:
     """Yield the messages in an inbox, oldest first, without test requests.
 
-    A message is genuine if any of the keys matches.
+    A message is genuine if its signature matches any of the keys.
     """
     keys = tuple(keys)
     for row in rows:

@@ -22,7 +22,7 @@ Found: TypeAlias = Iterator[tuple[str, str, object, object]]
 
 @dataclass(frozen=True)
 class Difference:
-    """One difference."""
+    """One difference between a recorded response and the simulated response."""
 
     entry: int
     """The number of the call in the recording."""

@@ -1,4 +1,4 @@
-"""Compares two observed files, and lists the verdicts that differ."""
+"""Compares two observed files, which contain verdicts about assumptions, and lists the verdicts that differ."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from simulator.kernel.dataclass import dataclass
 
 @dataclass(frozen=True)
 class Changes:
-    """The result of a comparison."""
+    """The result of comparing two observed files."""
 
     compared: int
     changed: list[str]

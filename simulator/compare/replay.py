@@ -1,8 +1,8 @@
 """Replays recorded calls against a new simulator, which has different ids, tokens and times.
 
 The clock in the replay follows the recording. Outside events are not recorded, so scenarios replace them. The default
-scenario is the autopilot. Before a call that returns an object, actions change the object to its recorded status if
-possible. Only a status that cannot be reached is reported as a difference in state.
+scenario is the autopilot. If a returned object does not have its recorded status, actions change the status and the
+call is repeated. A status is reported as a difference only if no action leads to the recorded status.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ KEPT_HEADERS = ("content-type", "idempotency-key")
 
 @dataclass
 class Comparison:
-    """The result of a comparison."""
+    """The result of a replay: the differences, and the calls that were not replayed."""
 
     replayed: int = 0
     differences: list[Difference] = field(default_factory=list)
@@ -56,7 +56,7 @@ class Comparison:
 async def compare(
     entries: Sequence[RecordedCall], *, scenarios: tuple[str, ...] = ("autopilot",), values: bool = False
 ) -> Comparison:
-    """Replay calls and compare the responses. `values`: also compare amounts, rates and other strings."""
+    """Replay calls and compare the responses. If `values` is True, also compare amounts, rates and other strings."""
     application = create_app(Config(clock="manual", now_ms=entries[0].at_ms, scenarios=scenarios))
     replay = _Replay(application, values)
     try:
@@ -68,7 +68,7 @@ async def compare(
 
 
 class _Replay:
-    """The state of a replay. Maps recorded ids and tokens to the simulator's ids and tokens."""
+    """The state of a replay, which maps recorded ids and tokens to the simulator's ids and tokens."""
 
     def __init__(self, application: Application, values: bool) -> None:
         self.result = Comparison()
@@ -117,8 +117,8 @@ class _Replay:
         return reply
 
     def _own_keys(self, body: JsonObject, status: int) -> JsonObject:
-        """Replace a recorded key pair with the simulator's key pair, if the real service accepted the recorded key
-        pair.
+        """Return the body of a recorded token request with the simulator's key pair. If the real service refused the
+        recorded key pair, return the body unchanged.
         """
         given = body.get("public_key")
         if isinstance(given, str):

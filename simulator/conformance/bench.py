@@ -1,7 +1,7 @@
 """The test bench for behaviour rules (`Law`): calls to the service, control of its world, and the tally of verdicts.
 
-A rule creates the resources that it needs with `done`. If the service refuses, the rule is not checked. A rule records
-verdicts with `equal`, `holds`, `refused` and similar methods.
+A rule creates the resources that it needs with `done`. If the service refuses such a call, the rule is not checked. A
+rule records verdicts with `equal`, `holds`, `refused` and similar methods.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class SetupRefused(Exception):
 
 
 class MissingData(Exception):
-    """The account lacks data that a rule checks."""
+    """The account does not contain the data that a rule needs."""
 
 
 class Bench:
-    """A run of all behaviour rules against one service."""
+    """The environment in which behaviour rules check a service: the client, the controlled world and the verdicts."""
 
     def __init__(
         self, service: Service, tally: Tally, world: ControlledWorld | None, *, writes: bool, hook: str | None = None,
@@ -86,11 +86,11 @@ class Bench:
 
     @cached_property
     def other_environment(self) -> Service:
-        """The service's other environment with its own keys, for rules that need `environments`."""
+        """A client for the account's other environment (sandbox or production), for rules that need `environments`."""
         return self.service.another(self.world.other_base(self.service.base_url), self.world.other_keys)
 
     def in_other_environment(self) -> Bench:
-        """Return a bench whose calls go to the other environment."""
+        """Return a copy of this test bench that calls the account's other environment (sandbox or production)."""
         other = copy(self)
         other.service = self.other_environment
         return other
@@ -112,14 +112,14 @@ class Bench:
         self, operation: str, body: object = None, *, query: Mapping[str, object] | None = None,
         key: str | None = None, path: Mapping[str, str] | None = None, **ids: str,
     ) -> Answer:  # fmt: skip
-        """Make a call that must succeed before anything can be checked. Raise `SetupRefused` if it fails."""
+        """Make a call that prepares a check. Raise `SetupRefused` if the call fails."""
         answer = self.call(operation, body, query=query, key=key, path={**(path or {}), **ids})
         if not answer.ok:
             raise SetupRefused(answer)
         return answer
 
     def total(self, operation: str, query: Mapping[str, object] | None = None, **ids: str) -> int:
-        """Return the total number of items that a list reports."""
+        """Return the total number of items in a list, according to its pagination."""
         return int(self.done(operation, query={**(query or {}), "size": 1}, path=ids).number("pagination.total"))
 
     @staticmethod
@@ -135,7 +135,9 @@ class Bench:
     def holds(
         self, held: bool, answer: Answer, message: str, place: str = "", *, after: tuple[Answer, ...] = ()
     ) -> bool:
-        """Record one verdict. `after`: the calls that must precede the failing call to reproduce the fault."""
+        """Record one verdict, and return `held`. If `held` is False, record a finding with `message`. `after` contains
+        the calls to repeat before the failing call to reproduce the fault.
+        """
         if held:
             self.tally.kept(self.rule)
         else:
@@ -148,7 +150,7 @@ class Bench:
         return self.holds(got == wanted, answer, f"{place} is {shown(got)}, not {shown(wanted)}", place, after=after)
 
     def amounts(self, answer: Answer, due: Mapping[str, Decimal | int], *, after: tuple[Answer, ...] = ()) -> None:
-        """Check amounts by path. The number of decimals does not matter."""
+        """Check that the response has these amounts at these paths. The number of decimal places does not matter."""
         for place, wanted in due.items():
             got = answer.number(place)
             self.holds(got == wanted, answer, f"{place} is {got}, not {wanted}", place, after=after)
@@ -169,7 +171,7 @@ class Bench:
             self.holds(got == wanted, answer, message, place, after=(other,))
 
     def like(self, answer: Answer, row: Shown, full: Shown) -> None:
-        """Check that a list item in one response has the same fields as the full resource in another."""
+        """Check that a list item (`row`) has the same fields and values as the full resource."""
         for name in sorted({*row, *full}):
             got, wanted = row.get(name, ABSENT), full.get(name, ABSENT)
             self.holds(
@@ -226,7 +228,7 @@ LEAST_ID = 8
 def _lines(calls: Sequence[Answer]) -> Iterator[str]:
     """Yield shell commands that repeat a sequence of calls.
 
-    Variables replace shared keys and the ids of created resources.
+    Shell variables replace Idempotency-Keys and the ids of created resources, which are new in each repetition.
     """
     variables: dict[str, str] = {}
     keys = [key for one in calls if (key := one.sent.headers.get("Idempotency-Key"))]

@@ -16,4 +16,4 @@ _YAML = ("text/yaml", "text/x-yaml", "application/x-yaml", "text/vnd.yaml", "app
 
 @schemathesis.deserializer(*_YAML)
 def unread(context: Any, response: Any) -> None:
-    """Do not parse a YAML response."""
+    """Return None instead of parsing a YAML response."""

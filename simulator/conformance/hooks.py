@@ -1,5 +1,5 @@
-"""Hooks for schemathesis, which loads this module through `contracts/schemathesis.toml`. They apply the provider's
-changes to requests.
+"""Hooks for schemathesis, which loads this module through `contracts/schemathesis.toml`. The hooks apply the provider's
+`RequestHooks`.
 
 Each Idempotency-Key is used once. If every request used the example key from the contract, all requests except the
 first would return 409 `idempotency_conflict` and test nothing else.

@@ -48,7 +48,9 @@ class Always:
 
 
 def promise(name: str, clause: str, *needs: Need) -> Callable[[Callable[[Bench], None]], Law]:
-    """Decorator for a function that checks a clause. The function's docstring becomes the rule's title in reports."""
+    """Decorator for a function that checks a clause of the specification. The function's docstring becomes the rule's
+    title in reports.
+    """
     return lambda check: Law(_rule(name, check, clause, promise=True), check, needs)
 
 
@@ -58,7 +60,7 @@ def guess(name: str, assumption: str, *needs: Need) -> Callable[[Callable[[Bench
 
 
 def always_promise(name: str, clause: str) -> Callable[[Faults], Always]:
-    """Decorator for a function that checks a clause in every response."""
+    """Decorator for a function that checks a clause of the specification in every response."""
     return lambda faults: Always(_rule(name, faults, clause, promise=True), faults)
 
 
@@ -161,7 +163,7 @@ def play(
     bench: Bench, laws: Sequence[Law], provide: Callable[[ControlledWorld], None],
     listener: ProgressListener[None] = SILENT,
 ) -> None:  # fmt: skip
-    """Check the behaviour rules in order. If one fails, the failure is recorded and the next one is checked."""
+    """Check the behaviour rules in order. Record each failure, and continue with the next rule."""
     bench.tally.knows([row.rule for row in laws])
     for number, row in enumerate(laws, 1):
         rule = row.rule

@@ -101,7 +101,7 @@ CONTROL_CLAUSE = "contracts/control.yaml"
 
 
 def read_control(report: Report, calls: Path, shapes: ShapeJudge) -> None:
-    """Add invalid shapes and internal errors in schemathesis' calls to the control API."""
+    """Add findings to the report for invalid shapes and internal errors in schemathesis' calls to the control API."""
     failing = _promise("control.server_error", "No control call causes an internal error.", CONTROL_CLAUSE)
     rules = {word: _promise(f"control.{word}", title, CONTROL_CLAUSE) for word, title in TITLES.items()}
     report.tally.knows([failing, *rules.values()])

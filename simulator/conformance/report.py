@@ -29,7 +29,7 @@ class Unreached:
 
 @dataclass
 class Report:
-    """One conformance run."""
+    """The results of one conformance run."""
 
     settings: ConformanceSettings
     tally: Tally

@@ -15,7 +15,9 @@ _TOKEN = re.compile(r'("\w*token":\s*")[^"]*')
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule. A promise is based on a clause in the specification, and a guess on an assumption."""
+    """A rule that the service is checked against. A promise is based on a clause in the specification, and a guess on
+    an assumption.
+    """
 
     name: str
     title: str
@@ -27,7 +29,7 @@ class Rule:
 class Finding:
     """A rule that is broken at one path in one operation.
 
-    Contains the first occurrence and the number of occurrences.
+    The fields describe the first occurrence, and `count` is the number of occurrences.
     """
 
     rule: str
@@ -43,14 +45,16 @@ class Finding:
 
 @dataclass(frozen=True)
 class AssumedPoint:
-    """A point at which a promise depends on an assumption, so that an alternative may change the behaviour."""
+    """A case in which a promise depends on an assumption. If the promise is broken in this case, only the assumption is
+    wrong.
+    """
 
     assumption: str
     covers: Callable[[Finding], bool]
     """Whether a finding describes the behaviour under an alternative to the assumption."""
 
     def rule(self, broken: Rule) -> Rule:
-        """Return the broken rule as a guess."""
+        """Return a copy of the broken rule as a guess, which is based on the assumption."""
         title = f"{broken.title.removesuffix('.')} (assumed)."
         return Rule(f"{broken.name}.assumed", title, self.assumption, promise=False)
 

@@ -45,7 +45,7 @@ class TokenRefused(Exception):
 
 @asynccontextmanager
 async def own_simulator() -> AsyncIterator[str]:
-    """Start a simulator with a manual clock for the block, and yield the simulator's base URL."""
+    """Start a simulator with a manual clock, yield its base URL, and stop the simulator at the end of the block."""
     application = create_app(Config(clock="manual"))
     async with serving(application) as origin:
         # Malformed requests are intentional.
@@ -127,7 +127,7 @@ def _times(count: int) -> str:
 
 
 def ask_token(settings: ConformanceSettings) -> None:
-    """Request a token before any other call, so that a wrong address or key pair leads to a clear error message."""
+    """Request a token, to detect a wrong address or key pair before the run. Raise `NoServer` or `TokenRefused`."""
     keys = {"public_key": settings.public_key, "secret_key": settings.secret_key}
     headers = {"Content-Type": "application/json"}
     try:
@@ -145,7 +145,7 @@ def ask_token(settings: ConformanceSettings) -> None:
 def play_laws(
     report: Report, shapes: ShapeJudge, rulebook: Rulebook, listener: ProgressListener[None] = SILENT
 ) -> None:
-    """Check the report's target against the behaviour rules and record the verdicts.
+    """Check the service under test against the behaviour rules, and add the verdicts to the report.
 
     Raise `MissingField` if a response has no token.
     """

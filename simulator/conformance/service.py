@@ -59,7 +59,7 @@ class Sent:
     def curl(self, variables: Mapping[str, str] = MappingProxyType({})) -> str:
         """Return a shell command that repeats the call, with a token in $TOKEN and a fresh Idempotency-Key.
 
-        `variables`: shell variables that replace ids and keys.
+        `variables` maps ids and keys in the call to the names of the shell variables that replace them.
         """
         url = _filled(shlex.quote(self.url), variables)
         parts = ["curl", "-sS", "-i", *(["-X", self.method] if self.method != "GET" else []), url]
@@ -147,7 +147,7 @@ class Answer:
 
     @property
     def items(self) -> list[Shown]:
-        """The items in a list."""
+        """The items in the response of a list operation."""
         rows = self.body.get("data")
         if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
             raise MissingField(self, "data")

@@ -55,7 +55,7 @@ class ConformanceSettings:
 
     @property
     def plays_laws(self) -> bool:
-        """Whether to check behaviour rules. A run limited to some operations or phases runs only schemathesis."""
+        """True if the run checks behaviour rules. A run limited to some operations or phases runs only schemathesis."""
         return self.only in (None, "behaviour") and not self.narrowed
 
     @property
@@ -64,9 +64,9 @@ class ConformanceSettings:
 
     @property
     def judges_control(self) -> bool:
-        """Whether to check the control API.
+        """True if the run checks the control API.
 
-        Only the simulator has this API, so it is not checked for another target.
+        Only the simulator has this API, so a run against another service does not check it.
         """
         return self.own and self.only in (None, "control") and not self.narrowed
 

@@ -111,8 +111,8 @@ class ShapeJudge:
             yield from self._of(error, media["schema"])
 
     def request_mark(self, operation: str, location: str, name: str) -> tuple[bool, str]:
-        """Return whether all constraints on a parameter or body field are specified, and the clause or decision on
-        which they are based.
+        """Return (specified, basis) for a parameter or body field. `specified` is True if no constraint on the field is
+        assumed, and `basis` is the clause or decision behind the constraints.
         """
         method, _, path = operation.partition(" ")
         entry = self._document["paths"].get(path, {}).get(method.lower(), {})
@@ -127,7 +127,7 @@ class ShapeJudge:
         return _mark(node)
 
     def event_faults(self, kind: str, raw: str) -> Iterator[ShapeFault]:
-        """Yield the faults in an event's envelope."""
+        """Yield the contract violations in the JSON text of an event of this type."""
         entry = self._document.get("webhooks", {}).get(kind)
         if entry is None:
             yield ShapeFault("enum", "type", True, "Event types", f"{kind} is not an event type")
@@ -204,16 +204,18 @@ class ShapeJudge:
 
 
 def _mark(node: Mapping[str, Any], keyword: str = "") -> tuple[bool, str]:
-    """Return whether this constraint is specified, and the clause or decision on which it is based."""
+    """Return (specified, basis) for a constraint. `specified` is False if the constraint is assumed, and `basis` is the
+    clause or decision behind it.
+    """
     if keyword in node.get("x-assumed", ()):
         return False, str(node.get("x-assumed-basis", {}).get(keyword, ""))
     return node.get("x-provenance", "specified") == "specified", str(node.get("x-basis", ""))
 
 
 def _unlikeness(errors: list[ValidationError]) -> tuple[bool, int]:
-    """Return a sort key for the difference between a value and a variant.
+    """Return a sort key for the errors of one variant, to find the variant that is closest to a value.
 
-    A variant with another `type` differs most.
+    A variant with another `type` comes last.
     """
     other = any(error.kind.name in ("const", "enum") and "type" in list(error.instance_path)[-1:] for error in errors)
     return other, len(errors)
@@ -241,7 +243,7 @@ RULES = {(word, promise): _rule(word, promise) for word in TITLES for promise in
 
 
 def judge_shape(tally: Tally, shapes: ShapeJudge, answer: Answer) -> None:
-    """Compare one response with the contract."""
+    """Compare one response with the contract, and record the verdicts."""
     for rule in RULES.values():
         tally.kept(rule)
     for fault in shapes.faults(answer.operation, answer.status, answer.headers, answer.raw):

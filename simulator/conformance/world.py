@@ -39,7 +39,7 @@ class Delivery:
         return found if isinstance(found, Mapping) else {}
 
     def signed_with(self, key: str) -> bool:
-        """Return True if the signature matches the received bytes."""
+        """Return True if the request was signed with this webhook key."""
         text = f"{self.headers.get('x-timestamp', '')}.{self.raw}"
         due = hmac.new(key.encode(), text.encode(), "sha256").hexdigest()
         return hmac.compare_digest(due, self.headers.get("x-signature", ""))
@@ -78,7 +78,7 @@ class ControlledWorld:
         return answer
 
     def act(self, action: str, target: str | None = None, **parameters: object) -> Shown:
-        """Perform an action. `resource` in the result is the target after the action."""
+        """Perform an action, and return its result. `resource` in the result is the target after the action."""
         given = {"target": target} if target else {}
         answer: Shown = self.control.post(f"/actions/{action}", {**given, **parameters})
         return answer
@@ -132,9 +132,9 @@ def timestamp(moment: datetime) -> str:
 
 @contextmanager
 def controlled_world(url: str | None, public_key: str, token: str | None = None) -> Iterator[ControlledWorld | None]:
-    """For the block, control the world that a key pair belongs to, and deactivate its scenarios.
+    """Yield the world that a key pair belongs to. Its scenarios are inactive until the block ends.
 
-    Yield None if there is no such world.
+    Yield None if no world has this key pair.
     """
     if url is None:
         yield None

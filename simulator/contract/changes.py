@@ -61,7 +61,9 @@ _RESTRICTION: dict[Side, tuple[Verdict, Verdict]] = {
 
 @dataclass(frozen=True)
 class Change:
-    """One difference. `promised` is True if the older contract specified the fact and did not just assume it."""
+    """One difference between two contracts. `promised` is True if the changed fact is specified in the older contract,
+    not assumed.
+    """
 
     place: str
     keyword: str
@@ -73,7 +75,7 @@ class Change:
 
     @property
     def breaks(self) -> bool:
-        """Whether the change can break a client of the older contract."""
+        """True if the change can break a client of the older contract."""
         return self.verdict in BREAKING and (self.promised or self._fails_clients)
 
     @property
@@ -90,7 +92,9 @@ class Change:
 
 
 def changes(old: Schema, new: Schema) -> list[Change]:
-    """Return the differences between two OpenAPI documents, breaking changes first. A removed object is one change."""
+    """Return the differences between two OpenAPI documents, breaking changes first. The removal of an object is one
+    change, regardless of its fields.
+    """
     before, after = facts_of(old), facts_of(new)
     found = [
         *_one_sided(before, after, gone=True),
@@ -129,7 +133,9 @@ def unnamed(found: Iterable[Change], changelog: str) -> list[Change]:
 
 
 def _one_sided(facts: Facts, others: Facts, *, gone: bool, older: Facts | None = None) -> list[Change]:
-    """Return the facts that are missing in `others`, except facts inside an object that is missing completely."""
+    """Return a change for each fact that is missing in `others`, except for facts inside an object that is missing
+    completely.
+    """
     lacking = {fact.place for key, fact in facts.items() if key not in others and fact.keyword in _PLACES}
     listing = {fact.place for fact in others.values() if fact.keyword == "enum"}
     closed = {fact.place for fact in others.values() if fact.is_closed}
@@ -171,7 +177,7 @@ def _schemes(requirement: Fact) -> set[str]:
 def _inside(fact: Fact, lacking: set[str], *, but_required: bool) -> bool:
     """Return True if the fact is inside an object that is missing completely.
 
-    With `but_required`, a new required field in a request is reported separately as required.
+    If `but_required` is True, a fact with the keyword `required` is inside only if an enclosing object is missing.
     """
     own = fact.keyword in _PLACES or (but_required and fact.keyword == "required")
     return (not own and fact.place in lacking) or any(place in lacking for place in _around(fact.place))
@@ -187,7 +193,7 @@ def _around(place: str) -> Iterator[str]:
 
 
 def _was_promised(fact: Fact, older: Facts) -> bool:
-    """Return True if the added fact is about something that was specified in the older contract."""
+    """Return True if the object that contains an added fact is specified in the older contract, not assumed."""
     for place in (fact.place, *_around(fact.place)):
         name = place.rpartition("/" if "/" in place else " ")[2]
         for keyword in _PLACES:

@@ -274,7 +274,8 @@ class _Reader:
     def variants(self, place: str, outer: Schema, options: Iterator[Schema], side: Side, marks: _Marks) -> list[str]:
         """Add the facts about all variants: common facts at `place`, and facts about one variant at `place<Name>`.
 
-        `outer` applies to the whole union. Returns the variants without a name, which are conditions between fields.
+        `outer` contains the fields that all variants share. Return the variants without a name as strings, because they
+        are conditions between fields.
         """
         read: list[Facts] = []
         unnamed: list[str] = []

@@ -25,7 +25,7 @@ def contract_file(name: str) -> bytes:
 
 @cache
 def contract_document() -> dict[str, Any]:
-    """Return the open contract. Do not modify the result, because it is shared."""
+    """Return the contract of the API, which allows unknown fields. Do not modify the result, because it is cached."""
     document: dict[str, Any] = orjson.loads(contract_file("openapi.json"))
     return document
 
@@ -35,7 +35,7 @@ class ContractError(Exception):
 
 
 def read_document(path: Path) -> dict[str, Any]:
-    """Read an OpenAPI document in YAML or JSON. If the file is not one, raise ContractError."""
+    """Return the OpenAPI document in a YAML or JSON file. Raise ContractError if the file contains anything else."""
     import yaml  # needed only for other contracts
 
     try:
@@ -49,7 +49,9 @@ def read_document(path: Path) -> dict[str, Any]:
 
 @cache
 def strict_document() -> dict[str, Any]:
-    """Return the strict contract. Do not modify the result, because it is shared."""
+    """Return the strict contract of the API, which does not allow unknown fields. Do not modify the result, because it
+    is cached.
+    """
     return read_document(contracts_directory() / STRICT)
 
 
@@ -62,7 +64,7 @@ def operations_of(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Mappi
 
 
 def followed(document: Mapping[str, Any], part: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Resolve `$ref`.
+    """Return the part that a `$ref` refers to, or the given part if it has no `$ref`.
 
     Keywords next to the reference override keywords in its target. Raises KeyError if the reference is invalid.
     """

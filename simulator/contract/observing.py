@@ -39,7 +39,7 @@ def with_observed(document: bytes, observed: Mapping[str, str]) -> bytes:
 
 
 def _marked(line: bytes, note: str) -> bytes:
-    """Return the line marked as observed, after a line with the note at the same indentation."""
+    """Return a line with the note, followed by the given line with `observed` in place of `assumed`."""
     mark = b'"' if line.lstrip(b" -").startswith(b'"') else b""
     beginning = line[: line.index(b"x-provenance") - len(mark)]
     said = beginning + mark + b"x-observed" + mark + b': "' + note.encode() + b'"' + (b"," if mark else b"")

@@ -49,7 +49,7 @@ def _document(file: str, name: str, summary: str, means: str) -> ControlOperatio
 
 
 def _own(call: ControlCall, file: str) -> bytes:
-    """Return a contract file. Mark the parts that depend on assumptions which the world takes from an observed file."""
+    """Return a contract file. In OpenAPI documents, mark the parts that depend on observations of the real service."""
     content, files = contract_file(file), observed_by(call.simulator, call.world)
     if not files or not file.startswith("openapi"):
         return content

@@ -140,7 +140,7 @@ def _is_here(target: Target) -> bool:
 
 
 def is_localhost(host: str) -> bool:
-    """Return True for `localhost` and the names below it, which always mean this machine."""
+    """Return True for `localhost` and its subdomains, which always mean this machine."""
     return host == "localhost" or host.endswith(".localhost")
 
 
@@ -212,7 +212,8 @@ def _kind_of(address: Address) -> str | None:
 def is_on_this_machine(url: str) -> bool:
     """Return True if a URL refers to this machine.
 
-    Its host is then a loopback address, localhost, or the name under which a container reaches its host.
+    This applies to loopback addresses, localhost, and the host name under which a container reaches the machine that
+    runs it.
     """
     try:
         return _is_here(parse_url(url))

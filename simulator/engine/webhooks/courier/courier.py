@@ -78,7 +78,7 @@ class Patience:
 
 @dataclass
 class _Carrier:
-    """A task that sends the attempts of one endpoint, one after another."""
+    """A task that sends delivery attempts to one endpoint, one after another."""
 
     endpoint_id: str
     attempt: Attempt | None
@@ -114,7 +114,7 @@ class _Flight:
 
 
 class Courier:
-    """Delivers the webhooks of all worlds in a process. It calls `port` for every report."""
+    """Delivers the webhooks of all worlds in a process. The courier calls `port` after each reported result."""
 
     barrier: ports.WriteBarrier | None = None
     """If set, no webhook is sent before its event is saved."""
@@ -177,9 +177,9 @@ class Courier:
     ) -> int:
         """Wait until no attempt in the world is in flight or may start, or until `called_off` returns True.
 
-        `wake` makes this method call `called_off`. Return the number of attempts that were reported since the last
-        call. The number does not depend on how fast receivers respond. Raise `Unanswered` if a receiver does not
-        respond within the limits in `patience`.
+        `called_off` is checked after each call of `wake`. Return the number of attempts that were reported since
+        `settle` last returned for this world. The number does not depend on how fast receivers respond. Raise
+        `Unanswered` if a receiver does not respond within the limits in `patience`.
         """
         loop, flight = asyncio.get_running_loop(), self._flights[world]
         self.pump(world)
@@ -216,10 +216,10 @@ class Courier:
             await asyncio.shield(ended)  # Other callers wait for the same future.
 
     def unanswered(self, world: World, opened_at: float) -> frozenset[str]:
-        """Return the ids of the attempts whose receiver may be the caller.
+        """Return the ids of the attempts that were sent before a caller opened its connection and have no response yet.
 
-        The caller's connection was opened at the given time. The attempts were sent before that time and have no
-        response yet. A receiver cannot have opened its connection before it got the attempt.
+        The caller may be the receiver of one of these attempts. It cannot be the receiver of a later attempt, because a
+        receiver opens the connection after the attempt arrives.
         """
         return frozenset(attempt for attempt, sent_at in self._flights[world].sent.items() if sent_at <= opened_at)
 
@@ -353,9 +353,9 @@ class Courier:
         return await self._transport.post(url, headers, body, limit_seconds, webhooks.url_policy(world))
 
     def sender_of(self, signature: str) -> tuple[bool, World | None]:
-        """Return True if a request with this signature was sent recently, together with its world.
+        """Return (was_sent, world). `was_sent` is True if a request with this signature was sent recently.
 
-        The world is None if it has ended.
+        `world` is the world that sent the request, or None if the world has ended or no such request was sent.
         """
         sender = self._senders.get(signature)
         return sender is not None, None if sender is None else sender()

@@ -28,8 +28,8 @@ class WriteBarrier(Protocol):
     def unsettled(self) -> asyncio.Future[None] | None:
         """Return a future that is done once all writes so far are saved, or None if they are already saved.
 
-        The future raises `Unavailable` if the writes cannot be saved. Shield it when you await it, because several
-        callers wait for the same future.
+        The future raises `Unavailable` if the writes cannot be saved. Await the future with `asyncio.shield`, because
+        several callers wait for it.
         """
 
 

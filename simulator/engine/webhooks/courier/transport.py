@@ -83,8 +83,8 @@ class HttpTransport:
     """The transport for real receivers.
 
     Each request uses a separate connection and sends `Connection: close`. Receivers may close a connection early, serve
-    one connection at a time, or omit the length of a response. With reused connections, each of these could lose or
-    duplicate a delivery. A new connection takes 30 µs of kernel time, a fifth of a delivery.
+    one connection at a time, or omit the length of a response. In each of these cases, a reused connection could lose
+    or duplicate a delivery. A new connection takes 30 µs of kernel time, a fifth of a delivery.
     """
 
     def __init__(self) -> None:

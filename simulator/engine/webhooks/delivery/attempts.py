@@ -57,14 +57,14 @@ def in_flight(world: World) -> Table[Attempt]:
 
 
 def put_back(world: World, attempt: Attempt) -> None:
-    """Return an attempt that was taken but not sent to the ready attempts. Call this inside a transaction."""
+    """Make an attempt ready again that was taken but not sent. Call this inside a transaction."""
     if attempt.id in world.store[IN_FLIGHT]:
         world.store[IN_FLIGHT].delete(attempt.id)
         world.store[READY].put(attempt.key, attempt.pending)
 
 
 def numbered(world: World, key: str, pending: PendingAttempt, event: Event, endpoint: Webhook) -> Attempt:
-    """Return a pending attempt as an attempt with a number and the id of its delivery."""
+    """Return the attempt to send for a pending attempt, with its attempt number and delivery id."""
     # The number `pending.after + 1` may be in use: copies and resends of the same event also take numbers.
     made, flying = deliveries_of(world, endpoint.id), world.store[IN_FLIGHT]
     number = pending.after + 1
@@ -76,7 +76,7 @@ def numbered(world: World, key: str, pending: PendingAttempt, event: Event, endp
 
 
 def record(world: World, attempt: Attempt, event: Event, outcome: Outcome, next_attempt_at_ms: int | None) -> Delivery:
-    """Record a delivery."""
+    """Save the delivery record of an attempt, and return the record."""
     error = outcome.error
     if error is None and not outcome.succeeded:
         error = f"the receiver answered {outcome.status} instead of 2xx"
@@ -136,8 +136,8 @@ def discard_pending(world: World, endpoint_id: str) -> None:
 def cancel_planned(world: World, endpoint_id: str) -> None:
     """Drop the planned retries and delayed attempts to an endpoint.
 
-    A deleted endpoint still gets the first attempts for earlier events. Otherwise, the number of its deliveries would
-    depend on how quickly it responded before it was deleted.
+    A deleted endpoint still gets the first attempts for earlier events. Otherwise, the number of deliveries would
+    depend on how quickly the endpoint responded before its deletion.
     """
     planned, made = world.store[PLANNED.of(owner=endpoint_id)], deliveries_of(world, endpoint_id)
     for row, plan in list(planned.items()):

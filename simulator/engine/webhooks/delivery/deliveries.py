@@ -42,9 +42,9 @@ def all_deliveries(
     event_type: str | None = None,
     limit: int | None = None,
 ) -> list[Delivery]:
-    """Return the newest `limit` deliveries in a world that match, oldest first.
+    """Return the deliveries in a world that match all given filters, oldest first.
 
-    Return all of them if `limit` is None.
+    If `limit` is given, return only the newest `limit` deliveries.
     """
     wanted = {"event_id": event_id, "status": status, "event_type": event_type}
     conditions = [field_in(name, value) for name, value in wanted.items() if value is not None]
@@ -95,7 +95,7 @@ def retries_ahead(world: World, *, event_id: str, endpoint_id: str) -> list[int]
 def every_endpoint_id(world: World, environments: Iterable[str] | None = None) -> list[str]:
     """Return the ids of all endpoints in these environments, including deleted endpoints.
 
-    None means all environments.
+    If `environments` is None, return the endpoint ids of all environments.
     """
     living = [ENDPOINTS.of(environment) for environment in environments or world.environments]
     tables = [world.store[at] for address in living for at in (address, address.of_deleted)]

@@ -44,7 +44,8 @@ def deliver_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan:
 
 
 def early_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan | None:
-    """Return the effects of a fault that delivers an event before the response to the API request that caused it.
+    """Return the effects of a fault that delivers an event before the API request that caused the event gets a
+    response.
 
     Return None if there is no such fault, or if an earlier fault in the list matches. The earlier fault applies when
     the queue reaches the event. Call this inside a transaction, because a hit of the returned fault is counted.
@@ -115,8 +116,9 @@ def held(
 ) -> PendingAttempt | None:
     """Return a copy of the attempt that a fault holds back, or None if the attempt may start.
 
-    The attempts that a fault waits for are counted from the time of the event, even while this attempt is delayed. If
-    the fault has ended, or if the final event of the object was already received, the attempt may start, too.
+    A fault can hold an attempt until a number of other first attempts to the endpoint have ended. The count starts at
+    the time of the event, even if this attempt is delayed. The attempt may also start if the fault has ended, or if a
+    fault holds it until the object's final event and the endpoint has already received that event.
     """
     if not (plan.until_end or plan.hold or plan.reorder) or plan.fault_id not in world.store[FAULTS]:
         return None
@@ -136,7 +138,7 @@ def freed(
 ) -> tuple[PendingAttempt, ...]:
     """Return the held attempts that may start after an attempt was acknowledged.
 
-    `queue` already counts that attempt.
+    `queue` must already count the acknowledged attempt.
     """
 
     def may_go(pending: PendingAttempt) -> bool:

@@ -129,7 +129,7 @@ def on_timer(world: World, timer: Timer) -> None:
 
 
 def _started(world: World, endpoint: Webhook, queue: EndpointQueue) -> EndpointQueue:
-    """Make the next first attempt to an endpoint ready if its queue is idle. Return the updated queue."""
+    """If an endpoint's queue is idle, make the first attempt for the next event ready. Return the updated queue."""
     while not queue.active:
         if queue.ahead:
             pending = queue.ahead[0]
