@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -53,6 +54,7 @@ def serving_shop(keys: Mapping[str, str], file: Path, *mistakes: str) -> Iterato
         keys["base_url"], keys["public_key"], keys["secret_key"], keys["webhook_key"], str(file), sleep=lambda _: None
     )
     till = careless(*mistakes).open(settings)
+    till.shop.books._do("PRAGMA synchronous = OFF")  # commits that wait for a slow disk take most of the time
     app, extra = create_app(till), Extra(till)
     app.router.routes += [
         Route("/books", extra.books),
@@ -72,3 +74,10 @@ def serving_shop(keys: Mapping[str, str], file: Path, *mistakes: str) -> Iterato
             thread.join()
             till.shop.books.close()
             till.shop.service.close()
+
+
+def ordering(app: str) -> str:
+    """Return the command that makes an order and prints its transaction's id."""
+    making = f"print(r.urlopen(r.Request('{app}/make/' + kind, b'')).read().decode())"
+    script = f"import os, urllib.request as r; kind = os.environ['SIMULATOR_ORDER_KIND']; {making}"
+    return f'{sys.executable} -S -c "{script}"'

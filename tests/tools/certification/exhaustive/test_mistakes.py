@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,7 +9,7 @@ import pytest
 
 from simulator.certification.exhaustive.running import Bound, FlowReport
 from tests.tools.certification.exhaustive.conftest import job_of, searched
-from tests.tools.certification.exhaustive.shop import serving_shop
+from tests.tools.certification.exhaustive.shop import ordering, serving_shop
 from tests.tools.integrators.shop.careless import MISTAKES
 
 
@@ -47,14 +46,9 @@ NOT_ABOUT_DELIVERIES = {
 
 def search(origin: str, keys: dict[str, str], file: Path, flow: str, *mistakes: str, depth: int) -> FlowReport:
     with serving_shop(keys, file, *mistakes) as app:
-        script = f"import os, urllib.request as r; kind = os.environ['SIMULATOR_ORDER_KIND']; {_MAKES.format(app=app)}"
         bound = Bound(f"{app}/books", flow, copies=1, settle=job_of(app), state=file, depth=depth)
-        order = f'{sys.executable} -S -c "{script}"'
-        (report,) = searched(bound, origin, keys["webhook_key"], f"{app}/webhooks", order=order)
+        (report,) = searched(bound, origin, keys["webhook_key"], f"{app}/webhooks", order=ordering(app))
         return report
-
-
-_MAKES = "print(r.urlopen(r.Request('{app}/make/' + kind, b'')).read().decode())"
 
 
 @pytest.mark.farm

@@ -17,6 +17,7 @@ from typing import Any
 
 from tests.tools.integrators.shop.app import Parts, Till, is_genuine
 from tests.tools.integrators.shop.books import Books, Money, Order, Payout
+from tests.tools.integrators.shop.seeded import SEEDED
 from tests.tools.integrators.shop.service import Document, Refused, Service, Unknown
 from tests.tools.integrators.shop.shop import FORWARD, NETWORK, Shop
 
@@ -277,11 +278,15 @@ def named(environment: Mapping[str, str]) -> list[str]:
 
 
 def careless(*names: str) -> Parts:
-    """The parts of a shop with these mistakes, none for the careful one. SystemExit for a name that is none of them."""
-    wrong = [name for name in names if name not in MISTAKES]
+    """The parts of a shop with these mistakes, none for the careful one. SystemExit for a name that is none of them.
+
+    The names in `seeded` are accepted, too.
+    """
+    known = {**MISTAKES, **SEEDED}
+    wrong = [name for name in names if name not in known]
     if wrong:
         raise SystemExit(f"No mistake is called {', '.join(wrong)}; there are {', '.join(MISTAKES)}.")
-    steps = [step for name in names for step in MISTAKES[name]]
+    steps = [step for name in names for step in known[name]]
 
     def made_of(whole: type) -> type:
         return type(whole.__name__, (*(step for step in steps if issubclass(step, whole)), whole), {})
