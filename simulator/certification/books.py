@@ -11,10 +11,9 @@ from simulator.host import vocabulary
 
 
 def listed(claim: Claim, books: Sequence[Line]) -> list[Line]:
-    """Return the records for an order. The application may list an order under one of several sets of names.
-
-    Use the first set whose total amount is correct, otherwise the first set with any amount, otherwise the first
-    set.
+    """Return the records for an order. An order can have several sets of names, and the application may use the names
+    of any one set. The result contains the records for the first set whose total amount is correct, otherwise for the
+    first set with any amount, otherwise for the first set.
     """
     sets = [[line for line in books if line.order in names] for names in ((claim.order,), *claim.alternatives)]
     right = [lines for lines in sets if lines and _total(lines) == claim.amount]

@@ -1,4 +1,4 @@
-"""Rules that one request cannot test: unknown events, the sequence of deliveries, outages."""
+"""Checks of rules that need more than one request: unknown events, the sequence of deliveries, outages."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ class Shop:
                 pause = min(2 * pause, 60)
 
     def book(self, number: int, body: bytes) -> None:
-        """Update the record of an order to its transaction's current state, and mark the event as done."""
+        """Update an order's record with the current state of its transaction, and mark the event as processed."""
         named = transaction_of(json.loads(body))
         found = None if named is None else self.service.transaction(named)
         with self.lock, self.rows:

@@ -41,7 +41,9 @@ class Result:
 
     @property
     def in_the_way(self) -> Sequence[str]:
-        """The failed rules because of which a dependent rule is not checked: this rule, or those that blocked it."""
+        """The failed rules that prevent the check of a rule that depends on this rule: this rule if it failed,
+        otherwise the rules that blocked it.
+        """
         return (self.rule.name,) if self.verdict == "fail" else self.blocked_by
 
     @property
@@ -56,7 +58,7 @@ class Result:
 
     @property
     def rows(self) -> list[tuple[str, str]]:
-        """The rows that explain a failure, each with a label and a text."""
+        """The label and the text of each row that explains a failure."""
         rule = self.rule
         rows = [("sent", self.sent), *_request(self), ("came back", self.got), ("wanted", rule.wanted)]
         return [*rows, ("by", rule.clause), ("read", read_by(rule.clause)), ("fix", self.advice)]
@@ -85,7 +87,9 @@ class Result:
 
 
 def passed(rule: Rule, exchanges: Sequence[Exchange], *, unread: str = "") -> Result:
-    """Return the result for a rule that passes. `unread`: why the records were not compared, or "" if they were."""
+    """Return the result for a rule that passes. `unread` is the reason why the records were not compared, or "" if they
+    were.
+    """
     sent, got = ("; ".join(getattr(one, name) for one in exchanges) for name in ("sent", "got"))
     note = f" (judged by responses only: {unread})" if unread and rule.booked else ""
     return Result(rule, "pass", sent, f"{got}{note}", "", exchanges, note=note)
@@ -121,8 +125,8 @@ class Report:
 
     @property
     def exit_code(self) -> int:
-        """0 if all rules pass and each exhaustive search is complete, 4 if only a search without findings was cut off,
-        otherwise 1.
+        """0 if all rules pass and each exhaustive search is complete, 4 if all rules pass and a search without findings
+        is not complete, otherwise 1.
         """
         return 1 if self.found("fail") else exhaustive.exit_code(self.flows or ())
 

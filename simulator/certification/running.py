@@ -113,9 +113,8 @@ class _Run:
         return passed(rule, self._session.exchanges, unread="" if self._settings.books else _UNREAD)
 
     def _missing(self, rule: Rule) -> list[str]:
-        """Return the failed rules that this rule depends on.
-
-        If a result still depends on the application's records, its verdict so far counts.
+        """Return the failed rules on which this rule depends. For a rule whose verdict still depends on the
+        application's records, use the verdict on the responses.
         """
         known = [*self._report.results, *self._held]
         return list(dict.fromkeys(name for one in known if one.rule.name in rule.needs for name in one.in_the_way))
@@ -150,7 +149,8 @@ class _Run:
         return [claim for claim in self._session.claims if claim.rule == rule.name]
 
     def _books(self) -> list[Line]:
-        """Return the records when they are correct and no longer change, or when the time is up.
+        """Wait until the application's records are correct and no longer change, but at most `books_seconds`. Return
+        the records.
 
         Raise `Unusable` if reading fails.
         """
@@ -217,7 +217,8 @@ async def certify(settings: Settings, listener: ProgressListener[Result] = SILEN
 
 @asynccontextmanager
 async def _stage(settings: Settings) -> AsyncIterator[Stage]:
-    """Yield the simulator from the settings, the one at the default address, or a new one.
+    """Yield the simulator to use: the one in the settings, otherwise one that is running at the default address,
+    otherwise a new one.
 
     Raise `NoStage` if that fails.
     """

@@ -44,7 +44,7 @@ class Schedule:
 
     @property
     def names(self) -> tuple[tuple[str, ...], ...]:
-        """Sets of names. The application's records may list both runs under the names of any one set."""
+        """Sets of names for the two runs. The application may use any one of these sets in its records."""
         made = [run.order for run in self.runs]
         return ((self.id,), *(tuple(str(one[name]) for one in made) for name in ("reference", "id")))
 
@@ -55,7 +55,7 @@ class Schedule:
         return sum(any(one in f"{row['path']}?{row['query']}" for one in ids) for row in rows)
 
     def await_read(self, since: int, seconds: float) -> bool:
-        """Wait for a read after the first `since` reads. Return False if there is none in time."""
+        """Wait until `reads()` is no longer `since`. Return False if that takes longer than `seconds`."""
         deadline = time.monotonic() + seconds
         while self.reads() == since:
             if time.monotonic() > deadline:

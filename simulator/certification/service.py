@@ -1,4 +1,4 @@
-"""The declarations of a provider with which `rampsim certify` tests receivers of its webhooks."""
+"""The declarations that `rampsim certify` needs to test receivers of a service's webhooks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ class Step:
 
 @dataclass(frozen=True)
 class Flow:
-    """An order from its creation to its end. An exhaustive run delivers its events in every order."""
+    """The steps of a payment order from its creation to its end. An exhaustive run delivers its events in every
+    sequence.
+    """
 
     name: str
     kind: str
@@ -44,11 +46,11 @@ class Flow:
 
     @property
     def path(self) -> str:
-        """The path of the last call in the flow, as a glob."""
+        """A glob that matches the path of the last call in the flow."""
         return re.sub(r"\$\{.*?\}", "*", self.calls[-1][1])
 
     def order(self, ask: Ask, reference: str) -> JsonObject:
-        """Create the order with a reference."""
+        """Create an order of this flow with a reference."""
         known: dict[str, str] = {"reference": reference}
         answer: JsonObject = {}
         for name, path, body in self.calls:

@@ -68,7 +68,8 @@ class Exchange:
 class Broken(Exception):
     """The receiver violates a rule.
 
-    `advice` precedes the rule's own advice. `exchange` is None if the application's records violate the rule.
+    `advice` is shown before the rule's own advice. `exchange` is the request that was handled wrongly, or None if the
+    application's records are wrong.
     """
 
     def __init__(self, sent: str, got: str, *, advice: str | None = None, exchange: Exchange | None = None) -> None:
@@ -118,7 +119,7 @@ class Session:
 
     @cached_property
     def material(self) -> Material:
-        """The keys, clock and events from which requests are made."""
+        """The keys, clock and events that are used to build requests."""
         key = self.stage.key
         signing, altered = self.stage.service.provider.signing, self.stage.service.playbook.altered
         own = self.stage.keys["webhook_key"]
@@ -127,7 +128,7 @@ class Session:
 
     @cached_property
     def waiting(self) -> Order:
-        """An order for genuine events. The receiver has already received its first event."""
+        """An unpaid order for genuine events. Its first event has already been sent to the receiver."""
         order, first = self.stage.order("waiting"), self.history[0]
         order.live(first)
         self.send(first.event, order.event(first.event))
@@ -158,7 +159,7 @@ class Session:
         self._rule, self.exchanges = rule, []
 
     def order(self, label: str = "") -> Order:
-        """Create an order and name it after the rule."""
+        """Create an order whose reference contains the name of the current rule."""
         return self.stage.order(f"{self._rule}{label}")
 
     def claim(self, order: Order, history: str, *, paid_out: bool = True) -> None:
@@ -167,15 +168,14 @@ class Session:
         self.claims.append(Claim(self._rule, order.reference, amount, order.currency, history))
 
     def schedule(self) -> Schedule:
-        """Create a recurring order, named after the rule, and let it run twice.
-
-        Raise `Unplayed` if the service has none.
+        """Create a recurring order and let it run twice. Its reference contains the name of the current rule. Raise
+        `Unplayed` if the service does not support recurring orders.
         """
         return run_twice(self.stage, f"certify-{self.stage.run}-{self._rule}")
 
     def claim_runs(self, schedule: Schedule, history: str) -> None:
-        """Require that the application's records contain both runs of a recurring order, if they contain any part of
-        it.
+        """Require that the application's records contain both runs of a recurring order. Records that contain neither
+        run are also accepted.
         """
         due = schedule.amount, schedule.currency, history, schedule.names
         self.claims.append(Claim(self._rule, schedule.reference, *due, is_optional=True))
@@ -193,7 +193,7 @@ class Session:
         )
 
     def judge(self, cases: Iterator[Case]) -> None:
-        """Send requests in order. Raise `Broken` if a genuine request is refused or another request is accepted."""
+        """Send requests in order. Raise `Broken` if a genuine request is refused or any other request is accepted."""
         for case in cases:
             exchange = self.transmit(case)
             (self.accepted if case.genuine else self.refused)(exchange)
@@ -226,7 +226,7 @@ class Session:
 
 
 def refuse_unreachable(status: int | None, error: str | None) -> None:
-    """Raise `NothingAnswers` if there is no response because there is no receiver."""
+    """Raise `NothingAnswers` if the error shows that no receiver is running at the URL."""
     if status is None and any(words in str(error) for words in _UNREACHABLE):
         raise NothingAnswers(str(error))
 

@@ -40,7 +40,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Material:
-    """The keys, clock and events from which requests are made."""
+    """The keys, clock and events that are used to build requests."""
 
     signing: Signing
     key: str
@@ -286,7 +286,7 @@ def _value(case: Case, name: str) -> str:
 
 
 def _resigned(case: Case, material: Material, stamp: str) -> Case:
-    """Return a case whose signature covers a different timestamp than the one in its header."""
+    """Return a case whose signature covers a different timestamp (`stamp`) from the one in its header."""
     return _with(case, material.signed, material.signing.signature.sign(material.key, stamp, case.body))
 
 

@@ -155,7 +155,7 @@ def settle(source: str, variables: Mapping[str, str]) -> None:
 
 
 def is_quiet(source: str, variables: Mapping[str, str]) -> bool:
-    """Return True if the application reports an empty queue: a URL with 2xx, a command with exit code 0."""
+    """Return True if the application reports an empty queue: a URL that returns 2xx, or a command that exits with 0."""
     if source.startswith(("http://", "https://")):
         parts = urlsplit(source)
         client = SyncClient(f"{parts.scheme}://{parts.netloc}", any_host=True)  # the user chose this URL
@@ -172,7 +172,9 @@ def is_quiet(source: str, variables: Mapping[str, str]) -> bool:
 
 
 def wait_for_queue(source: str, variables: Mapping[str, str], seconds: float) -> None:
-    """Wait until the application reports an empty queue. Raise `Unusable` if it is not empty after this time."""
+    """Wait until the application reports an empty queue. Raise `Unusable` if the queue is not empty after this number
+    of seconds.
+    """
     if not wait_until_quiet(lambda: is_quiet(source, variables), seconds):
         raise Unusable(f"--quiesce: `{source}` does not report an empty queue after {seconds:g} seconds")
 

@@ -1,4 +1,4 @@
-"""The simulator used in a certification run. The payments in genuine events really happen there.
+"""The simulator used in a certification run. The payments in genuine events exist in this simulator.
 
 A receiver may read the object of an event from the API, as the specification advises. So `certify` creates its payments
 in the world whose webhook key the receiver has, either in a running simulator or in one that it starts.
@@ -43,7 +43,7 @@ _CALM_SECONDS = 0.15
 
 
 class NoStage(Exception):
-    """There is no usable simulator. `unreachable`: no simulator is running."""
+    """There is no usable simulator. `unreachable` is True if no simulator is running."""
 
     def __init__(self, message: str, *, unreachable: bool = False) -> None:
         super().__init__(message)
@@ -63,7 +63,7 @@ class Service:
 
     @property
     def needed_world(self) -> str:
-        """Advice to show if an order fails."""
+        """Advice on the world that a certification run needs. It is shown if an order cannot be created."""
         return (
             f"certify needs a world in which {self.playbook.needed} are possible. `rampsim reset` restores such a world"
         )
@@ -157,7 +157,7 @@ class Stage:
         }
 
     def order(self, rule: str, flow: Flow | None = None) -> Order:
-        """Create an order. Its kind defaults to the playbook's kind.
+        """Create an order of the flow's kind. Without a flow, use the playbook's kind.
 
         Raise `NoStage` if the simulator refuses it, and `Unusable` if the application's command fails.
         """
@@ -171,7 +171,7 @@ class Stage:
         return Order(self, made.get("reference") or made["id"], made["id"], *delivers)
 
     def _ordered(self, name: str) -> JsonObject:
-        """Return the order that the application has just created."""
+        """Run the application's command that creates an order, and return that order."""
         text = printed("--order", str(self.ordering), {**self.variables, "SIMULATOR_ORDER_KIND": name})
         kind = collected(self.service.provider).kinds[name]
         ids = re.findall(rf"\b{kind.prefix}[a-z0-9]+", text)

@@ -53,7 +53,7 @@ class Agenda:
         self._heap: list[tuple[int, int, str]] = []
 
     def plan(self, due_at_ms: int, kind: str, target: str, **arguments: Any) -> None:
-        """Plan the only timer of this kind for a resource. It replaces a timer that was planned before."""
+        """Plan a timer for a resource. If the resource already has a timer of this kind, replace it."""
         self._add(f"{kind}:{target}", due_at_ms, kind, target, arguments)
 
     def plan_another(self, due_at_ms: int, kind: str, target: str, *, rank: int | None = None, **arguments: Any) -> str:

@@ -41,7 +41,7 @@ _UNIT_MS = {"ms": 1, "s": SECOND_MS, "m": MINUTE_MS, "h": HOUR_MS, "d": DAY_MS}
 
 
 class Clock:
-    """The clock of one world. It never runs backwards. A driver or a control request advances it."""
+    """The clock of one world. It never runs backwards."""
 
     __slots__ = ("mode", "now_ms", "rate")
 

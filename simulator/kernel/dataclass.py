@@ -93,7 +93,7 @@ def _set_up_init(cls: Any, *, frozen: bool, slots: bool) -> None:
 def _fill(made: Any, args: tuple[object, ...], values: dict[str, object]) -> bool:
     """Set all fields of a new object. Return False if the arguments do not match.
 
-    The compiled `__init__` then raises the error.
+    If they do not match, the caller compiles `__init__`, which raises the error.
     """
     missing, set_field = dataclasses.MISSING, object.__setattr__
     used_args, used_values = 0, 0

@@ -169,7 +169,7 @@ def _row_of(resource_id: str, number: int) -> str:
 
 
 def resource_of(row: str) -> str:
-    """Return the resource id for a row of a history, given the row's key."""
+    """Return the resource id in the key of a history row."""
     return row.partition("#")[0]
 
 

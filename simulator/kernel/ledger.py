@@ -29,7 +29,7 @@ class Overdrawn(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Posting:
-    """One side of an entry. `amount` is added to the account and may be negative."""
+    """One account in an entry. `amount` is added to the account's balance and may be negative."""
 
     account: str
     currency: str
@@ -38,7 +38,7 @@ class Posting:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A movement: its number, time, purpose, resource and postings."""
+    """One movement of money, with its number, time, purpose, resource and postings."""
 
     number: int
     at_ms: Milliseconds
@@ -133,9 +133,8 @@ class Ledger:
         return entry
 
     def begin_as(self, other: Ledger) -> None:
-        """Copy the entries from another ledger into this empty ledger.
-
-        The rows are shared. Call this inside a transaction.
+        """Start this empty ledger with the entries of another ledger. Call this inside a transaction. Both ledgers
+        share the row objects, which are immutable.
         """
         self._balances.put_all(other._balances)
         self._touched.put_all(other._touched)

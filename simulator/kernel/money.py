@@ -125,18 +125,14 @@ def multiply(left: Decimal, right: Decimal) -> Decimal:
 
 
 def divide_down(left: Decimal, right: Decimal) -> Decimal:
-    """Divide, and round down to many more decimals than any currency has.
-
-    If the result is later rounded down to the precision of a currency, it is the same as if the exact quotient were
-    rounded.
+    """Divide, and round down to many more decimals than any currency has. Rounding the result down to the precision of
+    a currency gives the same amount as rounding the exact quotient.
     """
     return _DOWN.divide(left, right)
 
 
 def divide_up(left: Decimal, right: Decimal) -> Decimal:
-    """Divide, and round up to many more decimals than any currency has.
-
-    If the result is later rounded up to the precision of a currency, it is the same as if the exact quotient were
-    rounded.
+    """Divide, and round up to many more decimals than any currency has. Rounding the result up to the precision of a
+    currency gives the same amount as rounding the exact quotient.
     """
     return _UP.divide(left, right)

@@ -18,7 +18,7 @@ else:
 
 
 class _LatePattern:
-    """A pattern that compiles itself. Each attribute is looked up once."""
+    """A pattern that is compiled when one of its attributes is first used. Each attribute is then cached."""
 
     def __init__(self, text: Any, flags: int) -> None:
         self._given = text, flags

@@ -73,7 +73,9 @@ class TableKey(Generic[Row]):
 
 
 class _Own(dict[str, "Address[Row]"]):
-    """The addresses of one key's tables for the world's own account, by environment. `texts` has them as strings."""
+    """A cache by environment: the addresses of one key's tables for the world's own account. `texts` contains the same
+    addresses as strings.
+    """
 
     __slots__ = ("_key", "texts")
 
@@ -123,7 +125,8 @@ class Address(NamedTuple, Generic[Row]):
 def address_of(text: str, keys: Mapping[str, TableKey[Any]], environments: Collection[str]) -> Address[Any] | None:
     """Parse an address.
 
-    `keys` are the known keys by name. Return None if none of them has this table in one of these environments.
+    `keys` are the declared keys by name. Return None for an address of a table that cannot exist with these keys and
+    environments.
     """
     place = text.removesuffix(_DELETED)
     place, _, owner = place.partition("@")
@@ -149,8 +152,8 @@ class Store(dict[Any, Any]):
     address. Two different keys with the same name raise `ValueError`. The store is a dict of the tables requested so
     far, because every request needs dozens of lookups, and a lookup through a method takes five times as long.
 
-    If `known` is given, tables exist only for the keys in `known`, in these environments, and for the tables of the
-    server (`around`). Exported worlds do not include any other tables. Listeners (`listen`) receive the writes of every
+    If `known` is given, tables exist only for the keys in `known` and for keys of the server (`around`), and only in
+    `environments`. Exported worlds do not include any other tables. Listeners (`listen`) receive the writes of every
     transaction after its commit, in order. They must not raise exceptions.
     """
 
@@ -184,10 +187,7 @@ class Store(dict[Any, Any]):
         return table
 
     def written(self, text: str) -> Table[Any]:
-        """Return the table at an address string from an index or a snapshot.
-
-        The key of the table may not have been used yet.
-        """
+        """Return the table at an address string. Create the table if it does not exist yet."""
         table = self._tables.get(text)
         if table is None:
             table = self._tables[text] = Table(self._log, text)
@@ -271,7 +271,7 @@ class Store(dict[Any, Any]):
             table.drop_row_numbers()
 
     def let_go(self) -> Iterator[Any]:
-        """Yield all rows, so that the caller can free them in batches.
+        """Yield all rows. The caller can free them in batches.
 
         The indexes of each table are dropped first, because a table and its index refer to each other.
         """
@@ -280,7 +280,7 @@ class Store(dict[Any, Any]):
             yield from list(table.values())
 
     def replace(self, tables: Mapping[str, dict[str, Any]]) -> None:
-        """Replace the state with the state of a snapshot. The rows are shared."""
+        """Replace all tables with the tables of a snapshot. The row objects are shared with the snapshot."""
         for table in self._tables.values():
             table.fill(NO_ROWS)
         for name, rows in tables.items():
@@ -306,7 +306,7 @@ class _Change:
 
 
 class _Attempt:
-    """A part of a transaction. It can fail without undoing the rest."""
+    """A context manager for a part of a transaction. If the block fails, only this part is undone."""
 
     __slots__ = ("_mark", "_store", "_written")
 

@@ -127,7 +127,7 @@ class _Pack:
 
 
 class Packing:
-    """Compresses the older strings that were added to it, as newer strings are added."""
+    """Compresses the oldest strings added to it whenever enough newer strings have been added."""
 
     __slots__ = ("_newest",)
 

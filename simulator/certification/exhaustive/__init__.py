@@ -1,1 +1,1 @@
-"""Exhaustive runs of `rampsim certify`: each flow's events are delivered in every order, up to --copies times each."""
+"""Exhaustive runs of `rampsim certify`, which deliver each flow's events in every sequence."""

@@ -1,5 +1,5 @@
-"""The bounds of an exhaustive run: its events, the copies of each, and the number of possible delivery sequences. A
-move delivers one event or runs the settle job. No I/O.
+"""The bounds of an exhaustive run: its events, the maximum number of copies of each event, and the number of possible
+delivery sequences. A move delivers one event or runs the settle job. No I/O.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Counts = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Move:
-    """One move. `event` is the index of the delivered event, or None for `settle`."""
+    """One step of a delivery sequence. `event` is the index of the delivered event, or None for the settle job."""
 
     name: str
     event: int | None = None
@@ -61,7 +61,9 @@ class Bounds:
         return tuple(found)
 
     def name_of(self, counts: Counts, event: int) -> str:
-        """Return the name of the move that delivers an event after these deliveries."""
+        """Return the name of the move that delivers an event. `counts` is the number of earlier deliveries of each
+        event.
+        """
         if counts[event]:
             return AGAIN
         if event < self.final and counts[self.final]:
@@ -69,11 +71,10 @@ class Bounds:
         return AFTER_NEXT if any(counts[event + 1 :]) else DELIVER
 
     def moves(self, counts: Counts) -> Iterator[Move]:
-        """Yield the moves after these deliveries.
-
-        While no event has arrived twice, yield two more moves for an event that has not arrived: delivery after the
-        signature's age limit, and delivery with a lost acknowledgement. The receiver cannot distinguish these from
-        other deliveries, so they lead to the same states and need not be tried in every combination.
+        """Yield the possible next moves. `counts` is the number of earlier deliveries of each event. While no event has
+        arrived twice, yield two more moves for an event that has not arrived: delivery after the signature's age limit,
+        and delivery with a lost acknowledgement. The receiver cannot distinguish these from other deliveries, so they
+        lead to the same states and need not be tried in every combination.
         """
         for event, count in enumerate(counts):
             if count < self.copies:
@@ -83,12 +84,16 @@ class Bounds:
                     yield Move(ACKNOWLEDGEMENT_LOST, event)
 
     def before_answer(self, length: int) -> Iterator[Path]:
-        """Yield every order of the events that arrive before the response to the call."""
+        """Yield every sequence of `length` events that can arrive before the response to the call that creates the
+        order.
+        """
         for order in permutations(self.by_call, length):
             yield tuple(Move(BEFORE_ANSWER, event) for event in order)
 
     def required(self) -> tuple[str, ...]:
-        """Return the names of the moves that are possible within the bounds. A complete run has made each of them."""
+        """Return the names of the moves that are possible within the bounds. A complete run contains every one of these
+        moves.
+        """
         impossible = set()
         if self.copies < 2:
             impossible.add(AGAIN)
@@ -102,7 +107,7 @@ class Bounds:
 
     @property
     def longest(self) -> int:
-        """The largest number of deliveries."""
+        """The largest number of deliveries in a sequence."""
         return len(self.events) * self.copies
 
     def sequences(self, longest: int | None = None) -> int:

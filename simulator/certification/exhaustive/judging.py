@@ -1,4 +1,4 @@
-"""The records of single orders: their canonical form, and the verdicts on them."""
+"""The application's records of one payment order: their canonical form, and the verdicts on them."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class Books:
         return [] if self.source is None else read_books(self.source, self.variables)
 
     def calm(self) -> list[Line]:
-        """Return the records once the application's queue is empty. Without `--quiesce`, return them once they no
-        longer change.
+        """Wait until the application's queue is empty, then return the records. Without `--quiesce`, wait until the
+        records no longer change.
         """
         if self.quiesce is not None:
             wait_for_queue(self.quiesce, self.variables, self.queue_seconds)
@@ -65,7 +65,9 @@ def of_order(lines: Sequence[Line], names: Names) -> list[Line]:
 
 
 def canonical(lines: Sequence[Line], names: Names) -> str:
-    """Return the records of an order as a string without ids, so that different orders can be compared."""
+    """Return the records of an order as a string. It contains no ids, so the records of different orders can be
+    compared.
+    """
     shown = (f"{line.state} {line.amount.normalize():f} {line.currency}".strip() for line in of_order(lines, names))
     return "; ".join(sorted(shown))
 

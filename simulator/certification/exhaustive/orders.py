@@ -1,4 +1,6 @@
-"""The orders of an exhaustive run. Each order follows a path and sends its events to the receiver."""
+"""The payment orders of an exhaustive run. The events of each order are delivered to the receiver in one sequence
+(path).
+"""
 
 from __future__ import annotations
 
@@ -27,10 +29,8 @@ _EARLY_SECONDS = 10.0
 
 
 def bounds_of(flow: Flow, unknown: str, events: int, copies: int) -> Bounds:
-    """Return the bounds for this number of a flow's events.
-
-    If the flow has more events, use its first event and its last ones. If it has fewer, add one event of a type that
-    receivers do not know.
+    """Return the bounds for at most `events` events of a flow. If the flow has more events, use its first event and its
+    last ones. If it has fewer, add one event of the type `unknown`, which receivers do not know.
     """
     own = [step.event for step in flow.steps]
     chosen = own if events >= len(own) else [*own[: events > 1], *own[len(own) - max(events - 1, 1) :]]
@@ -47,7 +47,7 @@ def _silent(flow: Flow) -> int:
 
 @dataclass
 class Case:
-    """The flow of a run, its bounds, and the receiver."""
+    """One flow, with its bounds and the receiver to which its events are delivered."""
 
     stage: Stage
     flow: Flow
@@ -85,7 +85,9 @@ class Case:
         raise NoStage(f"the receiver did not respond within {_ANSWER_SECONDS[-1]:g} s before {self.flow.path}")
 
     def _early(self, early: Sequence[Move], seconds: float) -> Tracked | None:
-        """Create an order, and deliver events before its response. Return None if the response was faster."""
+        """Create an order, and deliver events before the call that creates it gets a response. The fault delays the
+        response by `seconds`. Return None if that was too short.
+        """
         first = self.bounds.events[self.bounds.by_call[0]]
         known = {row["id"] for row in self.stage.control.get("/events", type=first, limit=1000)["data"]}
         made: Future[Order] = Future()
@@ -122,7 +124,7 @@ class Case:
 
 
 def is_prompt(order: Tracked, books: Books) -> bool:
-    """Deliver each event of an order. Return True if the records no longer change after the receiver has responded."""
+    """Deliver each event of an order. Return True if the records never change after the receiver's response."""
     for event in range(len(order.case.bounds.events)):
         order.deliver(Move(DELIVER, event))
         at_once = books.read()
@@ -155,7 +157,7 @@ class Tracked:
     events: dict[int, JsonObject] = field(default_factory=dict)
 
     def deliver(self, move: Move) -> None:
-        """Deliver an event as the move describes."""
+        """Deliver the event of a move. For a move beyond the age limit, send a copy with an expired signature first."""
         stage, event = self.case.stage, move.event or 0
         body = dumps(self.event(event))
         signature = stage.service.provider.signing.signature
@@ -175,7 +177,7 @@ class Tracked:
         return self.case.bounds.events[event]
 
     def event(self, number: int) -> JsonObject:
-        """Return an event. The steps up to the event happen now, if they have not happened yet."""
+        """Return an event, after performing the steps of the flow that lead to it."""
         name = self.name(number)
         self.live(self.case.step(number))
         if number not in self.events:
@@ -210,7 +212,7 @@ class Tracked:
         return self.case.stage.call("GET", f"{self.case.stage.service.playbook.path}{self.order.id}")
 
     def row(self) -> JsonObject:
-        """Return the order as evidence for a verdict."""
+        """Return the order as the API shows it now, in the form that verdicts use."""
         made = self._shown()
         amount, currency = self.case.stage.service.delivered(self.case.flow.kind, made)
         return {

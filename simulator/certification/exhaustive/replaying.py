@@ -26,7 +26,7 @@ _CHECKED = 6
 
 @dataclass
 class Replaying:
-    """Plays each path from its beginning, including the deliveries that it shares with other paths."""
+    """Plays each path from its beginning, even if another path begins with the same deliveries."""
 
     case: Case
     books: Books
@@ -36,7 +36,7 @@ class Replaying:
 
     @contextmanager
     def begun(self) -> Iterator[None]:
-        """Do nothing: each path has an order of its own, so no state has to be saved."""
+        """Yield without saving any state, because each path has a separate order."""
         yield
 
     def outcomes(self, paths: Sequence[Path]) -> list[Outcome]:
@@ -60,10 +60,8 @@ class Replaying:
         return [judged(order, order.row(), before, after, self.books) for order in orders]
 
     def unlike(self, known: dict[Path, Outcome], seed: int) -> str:
-        """Play some paths twice more: each path alone, and then with its deliveries alternating with those of another
-        order.
-
-        Return a description of a path whose records differ from its outcome, or "" if there is none.
+        """Play some paths again, first alone and then with deliveries for another order in between. If the records
+        after a path differ from its outcome in `known`, return a description of the difference, otherwise "".
         """
         paths = [path for path in known if path and path[0].name != BEFORE_ANSWER]
         longer = paths[len(paths) // 2 :]

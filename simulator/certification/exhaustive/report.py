@@ -83,7 +83,9 @@ def exit_code(reports: Sequence[FlowReport]) -> int:
 
 
 def readable(reports: Sequence[FlowReport], *, has_job: bool) -> str:
-    """Return the claim for each flow, or its findings with their shortest traces."""
+    """Return the text about each flow: its findings with their shortest traces, or what the run has shown if there are
+    none.
+    """
     return "\n".join(line for report in reports for line in _lines(report, has_job=has_job))
 
 

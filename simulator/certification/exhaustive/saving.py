@@ -1,7 +1,7 @@
 """Continues sequences of deliveries (paths) from saved states, so that each new path needs only one delivery.
 
-The application's states are saved with commands or copied from its SQLite file. The order's states are snapshots of
-the simulator's world. Everything is restored at the end.
+The application's states are saved with commands or copied from its SQLite file. The order's states are snapshots of the
+simulator's world. At the end, the application and the world are restored to their states before the run.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _CHECKED = 4
 
 
 class Application(Protocol):
-    """A way to save and restore the application's state."""
+    """Saves and restores the state of the application that is tested."""
 
     def save(self) -> Saved:
         """Save the state. Raise `Unusable` if that fails."""
@@ -143,7 +143,7 @@ class World:
 
 @dataclass
 class SavedOrder(Tracked):
-    """An order whose steps happen once. After that, the state after each step is restored from a snapshot."""
+    """An order whose steps are performed only once. To return to the state after a step, restore a snapshot."""
 
     world: World | None = None
     number: int = 0
@@ -155,7 +155,7 @@ class SavedOrder(Tracked):
             self.phase = phase
 
     def branch(self) -> SavedOrder:
-        """Return a copy of this order, to which the next delivery can be made."""
+        """Return a copy of this order's progress. Further deliveries change only the copy."""
         return replace(self, refused=dict(self.refused), problems=list(self.problems))
 
 
@@ -254,9 +254,8 @@ class Saving:
         return order
 
     def unlike(self, known: dict[Path, Outcome], seed: int) -> str:
-        """Play some paths again, without restoring saved states between their deliveries.
-
-        Return a description of a path whose records differ from its outcome, or "" if there is none.
+        """Play some paths again, without restoring saved states between their deliveries. If the records after a path
+        differ from its outcome in `known`, return a description of the difference, otherwise "".
         """
         paths = [path for path in known if path and path[0].name != BEFORE_ANSWER]
         root = self._nodes[()]

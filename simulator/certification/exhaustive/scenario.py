@@ -34,7 +34,9 @@ class Trace:
 
     @property
     def _gap_s(self) -> int:
-        """The time between two deliveries, which is longer than any delay before a retry on the path."""
+        """The time between two deliveries on the path, in seconds. It is longer than the delay before any retry on the
+        path.
+        """
         most = max((self._retries(event) for event in range(len(self.bounds.events))), default=0)
         return max((*self.retries_s[:most], 0)) + _SLACK_S
 
@@ -52,7 +54,9 @@ class Trace:
         return steps.index(name) if name in steps else 0
 
     def _happens_s(self) -> list[int]:
-        """Return the time of each step of the flow: when a delivery first needs it, or after the last delivery."""
+        """Return the time of each step of the flow in seconds. A step happens before the first delivery that needs it,
+        or after the last delivery if none needs it.
+        """
         end, times = self._due_s(len(self.path) - 1) + self._gap_s if self.path else _SLACK_S, []
         for number, step in enumerate(self.flow.steps):
             needed = [

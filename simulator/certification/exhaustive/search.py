@@ -28,7 +28,7 @@ ORDER_DEPENDENT = "order-dependent"
 
 @dataclass(frozen=True)
 class State:
-    """One state of the search."""
+    """A state of the search. Paths that lead to equal states are continued only once."""
 
     counts: Counts
     books: str
@@ -39,7 +39,7 @@ class State:
 
 @dataclass(frozen=True)
 class Play:
-    """One path to play from the start. Its last move is the edge that has not been played yet."""
+    """A path to play from the start. Only its last move has not been played from this state before."""
 
     path: Path
     origin: State | None
@@ -120,7 +120,9 @@ class Search:
     _is_cut: bool = False
 
     def level(self) -> list[Play]:
-        """Return the plays with one more delivery than in the previous level. Empty at the end of the search."""
+        """Return the next plays, which have one more delivery than those of the previous level. Return an empty list at
+        the end of the search.
+        """
         if self._is_cut:
             return []
         if self._depth < 0:
@@ -136,9 +138,8 @@ class Search:
         return list(self._plays)
 
     def take(self, outcomes: Sequence[Outcome]) -> None:
-        """Record the outcomes of the last level, in the order of its plays.
-
-        Fewer outcomes than plays end the search.
+        """Record one outcome for each play of the last level, in the same order. If there are fewer outcomes than
+        plays, end the search.
         """
         found: list[State] = []
         for play, outcome in zip(self._plays, outcomes, strict=False):
@@ -200,9 +201,8 @@ class Search:
 
 
 def claim(result: Result, *, has_job: bool, has_books: bool = True) -> str:
-    """Return a sentence that says exactly what a run without findings has shown.
-
-    `has_job`: a settle job ran at the end of each path. `has_books`: the application's records were compared.
+    """Return a sentence that says exactly what a run without findings has shown. `has_job`: True if a settle job ran at
+    the end of each path. `has_books`: True if the application's records were compared.
     """
     bounds = result.bounds
     copies = f"up to {counted(bounds.copies, 'copy', 'copies')} of these {counted(len(bounds.events), 'event')}"
