@@ -24,7 +24,7 @@ SEVERITY_MEANINGS = {
 
 @dataclass(frozen=True)
 class AdviceKind:
-    """One kind of finding: its severity, text, remedy and clause."""
+    """The severity, text, remedy and specification clause of one kind of finding."""
 
     severity: Severity
     message: str
@@ -38,7 +38,7 @@ KEPT = 10_000
 
 @with_config(STRICT)
 class Advice(TypedDict):
-    """A finding that a package recorded. `requests` are the ids of requests or resources that show the problem."""
+    """A finding about one world. `requests` are the ids of requests or resources that show the problem."""
 
     id: str
     kind: str
@@ -54,7 +54,9 @@ ADVICE = TableKey("advice", Advice)
 
 
 def advise(world: World, kind: str, severity: Severity, message: str, what_to_do: str, *evidence: str) -> None:
-    """Add a finding inside a transaction. `evidence`: the ids of requests or resources that show the problem."""
+    """Add a finding. Call this inside a transaction. `evidence` contains the ids of requests or resources that show the
+    problem.
+    """
     number = world.next_sequence("advice")
     finding: Advice = {
         "id": f"adv_{number:06d}",

@@ -1,4 +1,4 @@
-"""Readers for append-only tables. They return each row only once, for running totals."""
+"""A reader that returns each row of an append-only table once, so that totals can be updated."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Row = TypeVar("Row")
 
 
 class AppendedRows(Generic[Row]):
-    """A position in an append-only table. `take` returns the rows after it."""
+    """Reads an append-only table and saves its position. `take` returns the rows after this position."""
 
     def __init__(self, table: Table[Row]) -> None:
         self._table = table
@@ -19,7 +19,7 @@ class AppendedRows(Generic[Row]):
         self._last = ""
 
     def starts_over(self) -> bool:
-        """If rows before the position were removed, go back to the first row and return True.
+        """Go back to the first row and return True if rows before the position were removed.
 
         Undoing a transaction and restoring a world can remove rows.
         """
@@ -34,7 +34,7 @@ class AppendedRows(Generic[Row]):
         return is_void
 
     def take(self, most: int | None = None) -> list[tuple[str, Row]]:
-        """Return up to `most` further rows with their keys, oldest first. Call `starts_over` first."""
+        """Return up to `most` unread rows with their keys, oldest first. None means all. Call `starts_over` first."""
         rows = self._table.rows
         added = len(rows) - self._read
         skipped = 0 if most is None else max(added - most, 0)

@@ -51,7 +51,7 @@ class BoundedLog(Generic[Entry]):
         self._fit()
 
     def put_back(self, entries: Sequence[Entry], size: int | None = None, dropped: int = 0) -> None:
-        """Append the entries from another log to this empty log.
+        """Fill this empty log with the entries of another log.
 
         `size` is their size in bytes, or None if it is unknown. `dropped` is the number of entries that the other log
         had dropped.

@@ -52,7 +52,7 @@ class StateError(ValueError):
 
 @dataclass(frozen=True)
 class _Shape:
-    """A class and its fields, by their names in world documents."""
+    """A class and its fields. The mappings are keyed by the name of a field in world documents."""
 
     make: type[object]
     attributes: Mapping[str, str]
@@ -87,7 +87,7 @@ class Codec:
     def members_of(self, made: type[object]) -> Mapping[str, tuple[str, object, str]]:
         """Return the fields of a class by their names in world documents.
 
-        Each field has its Python name, its annotation and its string prefix.
+        Each value is a tuple: the Python name of the field, its annotation and its string prefix.
         """
         shape, hints = self._shapes[self.name_of(made)], get_type_hints(made, include_extras=True)
         return {name: (own, hints[own], shape.words.get(name, "")) for name, own in shape.attributes.items()}
@@ -211,7 +211,7 @@ def _encode_bytes(value: bytes) -> object:
 
 
 def _read_decimal(text: str) -> Decimal:
-    """Return a finite number that is short enough to print."""
+    """Parse a decimal string. Raise an error if the number is not finite or has too many digits."""
     if len(text) > 2 * _MAX_DIGITS:
         raise ValueError("too long")
     value = Decimal(text)
@@ -296,7 +296,7 @@ def _texts(value: Any) -> Iterator[str]:
 def is_plain(value: Any) -> bool:
     """Return True if a value can be written as JSON.
 
-    Its numbers must fit in 64 bits, and its strings must not contain lone surrogates.
+    Numbers must fit in 64 bits, and strings must not contain lone surrogates.
     """
     kind = type(value)
     if kind is str:
@@ -311,7 +311,7 @@ def is_plain(value: Any) -> bool:
 def checker(hint: object) -> Check:
     """Return a function that checks a value against an annotation.
 
-    Raise `TypeError` if rows may not use the annotation.
+    Raise `TypeError` if the annotation is not allowed in a record class.
     """
     origin, arguments = get_origin(hint), get_args(hint)
     if hint is object:
@@ -366,7 +366,7 @@ def _members_checker(shape: Any) -> Check:
 
 
 def _narrowed(check: Check, narrowings: Sequence[object]) -> Check:
-    """Add the constraints of an `Annotated` type to a check. Descriptions are ignored."""
+    """Return a check that also tests the constraints of an `Annotated` type."""
     spans = [one for one in narrowings if isinstance(one, Between)]
     one_line = any(isinstance(one, OneLine) for one in narrowings)
     return lambda value: (

@@ -87,7 +87,7 @@ class Contains(Generic[R]):
 def field_getter(name: str) -> Callable[[Any], Any]:
     """Return a function that reads a field.
 
-    The function is cached, so that lists that use the same field share an index.
+    Calls with the same name return the same function, because indexes are cached by function.
     """
     return attrgetter(name)
 
@@ -96,7 +96,7 @@ def field_getter(name: str) -> Callable[[Any], Any]:
 def field_values(name: str) -> Callable[[Any], tuple[Any]]:
     """Return a function that reads a field as a tuple with one value.
 
-    The function is cached, like in `field_getter`.
+    Calls with the same name return the same function.
     """
     return lambda record: (getattr(record, name),)
 
@@ -109,8 +109,7 @@ def field_in(name: str, *values: str) -> HasValue:
 def find_all(rows: indexes.TableIndex[R], conditions: Sequence[Condition[R]]) -> BitMap:
     """Return the records that match the conditions, using indexes.
 
-    When at most `FEW` records are left, the remaining conditions are not applied. The caller must test these records
-    itself.
+    If at most `FEW` records are left, the remaining conditions are skipped, and the caller must test them.
     """
     found = rows.all
     for condition in conditions:
@@ -127,10 +126,10 @@ def newest_of(
     *,
     defers: bool = False,
 ) -> list[R]:
-    """Return the newest `limit` records that match all conditions, oldest first. None means no limit.
+    """Return the newest `limit` records that match all conditions, oldest first. A `limit` of None means no limit.
 
-    `by` is the sort key, if the order is not the table order. If `defers` is True, raise `Unindexed` instead of
-    building a large index.
+    `by` returns the sort key of a record. Without it, the table order is used. If `defers` is True, raise `Unindexed`
+    instead of building a large index.
     """
     if not conditions and by is None:
         return list(islice(table.newest_first(), limit))[::-1]

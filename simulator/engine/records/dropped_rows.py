@@ -1,4 +1,4 @@
-"""Unreadable journal rows. They are dropped from a world, and counted with the rows that the journal itself drops.
+"""Drops unreadable journal rows from a world, and adds them to the number of rows that the journal has dropped.
 
 Journals record external strings: headers, bodies, paths. A bad row from an older version or another program must never
 make the rest of the world unreadable. However, a document is rejected if other rows depend on an unreadable row.
@@ -15,7 +15,7 @@ from simulator.kernel.world import World
 
 
 class DroppedRows:
-    """The unreadable rows by table and key, and the number of unreadable requests, collected while a state is read."""
+    """Collects the unreadable rows, and the number of unreadable requests, while a saved state is read."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -31,16 +31,16 @@ class DroppedRows:
         yield from (table for table, rows in self._rows.items() if rows)
 
     def add(self, table: str, journal: TableKey[Any], key: str) -> None:
-        """Count an unreadable row."""
+        """Add an unreadable row."""
         self._rows.setdefault(table, {})[key] = journal.name
 
     def discard(self, table: str, key: str) -> None:
-        """Stop counting a row because it was written again or deleted."""
+        """Remove a row from the unreadable rows. Call this if a later change replaces or deletes the row."""
         if table in self._rows:
             self._rows[table].pop(key, None)
 
     def enter(self, tables: MutableMapping[str, dict[str, Any]]) -> None:
-        """Add the counts in this object to the journal counts in the state."""
+        """Add one to the number of dropped rows of a journal, in `tables`, for each unreadable row."""
         for rows in self._rows.values():
             for journal in rows.values():
                 counts = tables.setdefault(SEQUENCES.name, {})
@@ -54,7 +54,7 @@ def rows_dropped(world: World, journal: TableKey[Any]) -> int:
 
 
 def count_dropped(world: World, journal: TableKey[Any]) -> None:
-    """Count a row that a journal drops. Call this inside a transaction."""
+    """Add one to the number of rows that a journal has dropped. Call this inside a transaction."""
     world.next_sequence(_count_of(journal.name))
 
 

@@ -1,4 +1,4 @@
-"""Functions that operations share: find a record by its id, and return a page of records from a table."""
+"""Functions shared by operations. They find a record by its id, or return a page of records from a table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ShownT = TypeVar("ShownT", bound=Mapping[str, object])
 
 
 def by_id(key: TableKey[RecordT], what: str) -> Callable[[Call], RecordT]:
-    """Return a function that finds the record for `{id}` in the path.
+    """Return a function that finds the record whose id is the path parameter `{id}`.
 
     The function raises `ApiError` 404 not_found if the record does not exist or was deleted. `what` names the
     resource in the message.
@@ -29,5 +29,5 @@ def by_id(key: TableKey[RecordT], what: str) -> Callable[[Call], RecordT]:
 def page(
     call: Call[None, ListRequest, None], key: TableKey[RecordT], render: Callable[[World, RecordT], ShownT]
 ) -> Page[ShownT]:
-    """Return a page of the account's own records in a table. Deleted records are omitted (decision L6)."""
+    """Return a page of the account's records in a table. Deleted records are omitted (decision L6)."""
     return page_of(call.query, call.world.store[key.of(call.environment)], lambda row: render(call.world, row))

@@ -1,9 +1,9 @@
-"""Table indexes for lists: rows by value, by range, by substring, and in sorted order.
+"""Table indexes for list requests. They find rows by value, range or substring, and sort rows.
 
 Each row has a number, which is its position in the table, and a set of rows is a bitmap of these numbers. The result of
 several filters is the intersection of their bitmaps, which takes microseconds for any number of rows. A part of the
-index is built when a list first needs it, and every later write updates it. Tables without filtered lists therefore
-cost nothing.
+index is built when a list request first needs it, and every later write updates it. A table whose lists are never
+filtered or sorted therefore has no index.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ _RESULTS = 8
 
 
 class Unindexed(Exception):  # This is not an error: the caller builds the part, then repeats the lookup.
-    """A lookup needs a part of an index that takes long to build.
+    """Raised if a lookup needs a part of an index that takes a long time to build.
 
-    Iterate `build` to its end, then repeat the lookup.
+    To continue, exhaust the iterator `build` and repeat the lookup.
     """
 
     def __init__(self, build: Iterator[None]) -> None:
@@ -69,7 +69,7 @@ class Unindexed(Exception):  # This is not an error: the caller builds the part,
 
 
 class TableIndex(Generic[R]):
-    """The numbered rows of a table, and the parts of its index that lists have needed so far."""
+    """The numbered rows of a table, and its index. A part of the index is built when a list request first needs it."""
 
     def __init__(self, table: Table[R]) -> None:
         self._table = table
@@ -96,12 +96,12 @@ class TableIndex(Generic[R]):
         return zip(self.all, self._table.rows.values(), strict=True)  # Both are in creation order.
 
     def keys_newest_first(self, among: BitMap) -> Iterator[str]:
-        """Yield the keys of these rows, newest first. Do not write to the table during the iteration."""
+        """Yield the keys of the rows in `among`, newest first. Do not write to the table during the iteration."""
         for end in range(len(among), 0, -_BLOCK):
             yield from (self._keys[number] for number in list(among[max(end - _BLOCK, 0) : end])[::-1])
 
     def written(self, key: str, old: R, new: R) -> None:
-        """Update all parts after a write or an undone write. ABSENT means that there is no row."""
+        """Update all parts after a write or its undo. `old` is ABSENT for an added row, `new` for a deleted row."""
         if old is ABSENT:
             number = len(self._keys)
             self._keys.append(key)
@@ -148,9 +148,9 @@ class TableIndex(Generic[R]):
     def page(
         self, among: BitMap, sort: Callable[[R], Any] | None, start: int, end: int, *, descending: bool
     ) -> list[int]:
-        """Return the numbers at positions `start` to `end` - 1 among these rows.
+        """Sort the rows in `among`, and return the row numbers at positions `start` to `end` - 1.
 
-        The rows are in table order, or ordered by a sort key.
+        `sort` returns the sort key of a row. None means table order.
         """
         if start >= end:  # The page is after the last one.
             return []
@@ -173,7 +173,7 @@ class TableIndex(Generic[R]):
         return part
 
     def _build(self, kind: type[Part[R]], by: Callable[[R], Any]) -> Iterator[None]:
-        """Build a part of the index in slices. Writes between slices are applied at the end, in order."""
+        """Build a part of the index in steps. Writes that happen between two steps are applied at the end."""
         part, missed = kind(self, by), list[tuple[int, R, R]]()
         self._missed.append(missed)
         try:
@@ -186,7 +186,7 @@ class TableIndex(Generic[R]):
 
 
 class Part(ABC, Generic[R]):
-    """A part of an index: an index on one property, which `by` reads from a row."""
+    """A part of a table index, for one property of the rows. `by` returns this property of a row."""
 
     def __init__(self, rows: TableIndex[R], by: Callable[[R], Any]) -> None:
         self.rows = rows
@@ -194,11 +194,11 @@ class Part(ABC, Generic[R]):
 
     @abstractmethod
     def fill(self) -> Iterator[None]:
-        """Add the rows that exist at the first step, in slices. The caller applies later writes."""
+        """Add the rows that exist at the first step, some in each step. Apply later writes with `written`."""
 
     @abstractmethod
     def written(self, number: int, old: R, new: R) -> None:
-        """Apply a write to a row. ABSENT means that there is no row."""
+        """Apply the write of a row. `old` is ABSENT for an added row, and `new` is ABSENT for a deleted row."""
 
     def _slices(self) -> Iterator[list[tuple[int, R]]]:
         items = list(self.rows.items())
@@ -207,7 +207,7 @@ class Part(ABC, Generic[R]):
 
 
 class Values(Part[R]):
-    """The rows by value. A row may have several values, or none."""
+    """Maps each value to the rows that have it. A row may have several values, or none."""
 
     def __init__(self, rows: TableIndex[R], by: Callable[[R], Iterable[str | None]]) -> None:
         super().__init__(rows, by)
@@ -256,9 +256,8 @@ class _Block:
 
 
 class Order(Part[R]):
-    """The sorted rows, in blocks. Each block contains the set of its rows, so that lookups can skip whole blocks.
-
-    Rows with equal sort keys are ordered by their sequence, then by table order.
+    """The sorted rows, in blocks. Each block contains the set of its rows, so that lookups can skip whole blocks. Rows
+    with equal sort keys are ordered by the field `sequence`, then by table order.
     """
 
     def __init__(self, rows: TableIndex[R], by: Callable[[R], SupportsRichComparison]) -> None:
@@ -330,7 +329,7 @@ class Order(Part[R]):
         return BitMap().union(*ends, *(block.numbers for block in self._blocks[first + 1 : last]))
 
     def cut(self, among: BitMap, start: int, end: int, *, descending: bool) -> list[int]:
-        """Return the numbers at positions `start` to `end` - 1, counting only these rows."""
+        """Return the row numbers at positions `start` to `end` - 1 of the sorted rows in `among`."""
         found: list[int] = []
         step = -1 if descending else 1
         for block in self._blocks[::step]:
@@ -383,9 +382,9 @@ class Texts(Part[R]):
         self._stale.add(number // _TEXTS)
 
     def holding(self, needle: str) -> BitMap | None:
-        """Return the rows with a string that contains the casefolded needle.
+        """Return the rows with a string that contains the casefolded `needle`.
 
-        Return None if the needle contains a separator.
+        Return None if `needle` contains a character that separates the joined strings.
         """
         if _FIELD in needle or _ROW in needle:
             return None

@@ -1,4 +1,4 @@
-"""Lists: common parameters, filters, sorting and the page envelope.
+"""List requests: common parameters, filters, sorting and the page envelope.
 
 Source: subsection "Common list parameters" of the specification, decisions L1, L2 and L6.
 """
@@ -48,7 +48,7 @@ _NUMBER = compile_late(r"[0-9]{1,18}(\.[0-9]{1,18})?", re.ASCII)
 
 
 class Listed(Protocol):
-    """The fields that every listed record has. `sequence` determines the order of records with equal sort keys."""
+    """The fields of every record that can be in a list. Records with equal sort keys are ordered by `sequence`."""
 
     @property
     def sequence(self) -> int | tuple[int, ...]: ...
@@ -68,7 +68,7 @@ Records: TypeAlias = Table[R] | Sequence[R]
 
 
 class Ordered(Protocol[R_co]):
-    """Records that can be read from either end."""
+    """A sequence of records that can be iterated forwards and backwards."""
 
     def __len__(self) -> int: ...
 
@@ -107,7 +107,7 @@ class Filter(Generic[R]):
 
 @dataclass(frozen=True)
 class Bound(Generic[R]):
-    """A query parameter that sets the minimum or maximum of a number in the records."""
+    """A query parameter that limits a list to records with at least, or at most, a given number."""
 
     name: str
     by: Callable[[R], Decimal]
@@ -172,7 +172,7 @@ class Listing(Generic[R]):
 
     @cached_property
     def narrowing(self) -> tuple[Filter[R] | Bound[R], ...]:
-        """The filters. The common filter by status is included unless the list has its own."""
+        """Return the filters, including the common status filter unless the list defines its own."""
         if not self.common or any(filter_.name == "status" for filter_ in self.filters):
             return self.filters
         return (by_field("status", self.statuses, many=True), *self.filters)
@@ -201,18 +201,18 @@ class ListRequest(Generic[R]):
     """
 
     def where(self, by: Callable[[R], Iterable[str | None]], value: str) -> ListRequest[R]:
-        """Return the same request, limited to records for which `by` returns a certain value, such as their parent."""
+        """Return a copy of this request, limited to records for which `by` returns `value`, such as a parent's id."""
         return replace(self, conditions=(HasValue(by, frozenset((value,))), *self.conditions))
 
     def ordered(self, by: Callable[[R], SortKey]) -> ListRequest[R]:
-        """Return the same request with a sort key, for records that the table does not store in list order."""
+        """Return a copy of this request with the sort key `by`, unless the query already selects one."""
         return self if self.sort is not None else replace(self, sort=by)
 
 
 def parse_list(listing: Listing[R], query: Mapping[str, str]) -> ListRequest[R]:
     """Validate a query.
 
-    Its values must not be empty. Raise `ApiError` invalid_parameter or invalid_date_range if the query is invalid.
+    Raise `ApiError` invalid_parameter or invalid_date_range if a value is invalid. An empty value is invalid.
     """
     query = {**listing.defaults, **query}
     page = _whole(query, "page", 1, None)
@@ -260,9 +260,10 @@ def _nothing(record: Listed) -> tuple[str, ...]:
 
 
 def _dates(query: Mapping[str, str]) -> list[Condition[Any]]:
-    """Return the condition on the creation time, in whole milliseconds like the times in the records.
+    """Return a list with the condition on the creation time, or an empty list if there is none.
 
-    The bounds are exact (decision L2), so a start between two milliseconds is rounded up.
+    The condition uses whole milliseconds, as records do. The start date is rounded up and the end date down, so that
+    the range is exact (decision L2).
     """
     start = _nanoseconds(query, "start_date", 0)
     end = _nanoseconds(query, "end_date", DAY_MS * MS_NS - 1)

@@ -12,9 +12,9 @@ from simulator.kernel.world import Origin, World
 
 @dataclass(frozen=True, slots=True)
 class RequestOrigin(Origin):
-    """The body of a request, the scenario that it selected for the resources it creates, and its trace.
+    """The body of a request, the scenario that it selected for new resources, and its trace context.
 
-    The trace is "" if the request has none.
+    The scenario and the trace context are "" if the request has none.
     """
 
     body: JsonText = NO_MEMBERS

@@ -32,7 +32,7 @@ V = TypeVar("V")
 
 
 def present(value: V | None) -> V:
-    """Return a field that is optional in general, but always set in this record type.
+    """Return the value of a field that must be set although its type is optional.
 
     Raise `ValueError` if the field is None.
     """
@@ -120,14 +120,14 @@ def create(world: World, record: R, on: str, when: str = "", *, announced: bool 
 def announce(world: World, record: Record, on: str, when: str = "") -> None:
     """Emit the events for the initial transition of a resource.
 
-    If there are none, call the listeners for resources that are created without an event.
+    If the transition emits no event, call the listeners for resources that are created without an event.
     """
     kind = kind_of(world, record)
     _announce(world, kind, record, kind.machine.begin(on, when))
 
 
 def tell(world: World, record: Record, event_type: str) -> None:
-    """Emit an additional event about a resource that is not part of a transition."""
+    """Emit an event about a resource without a transition."""
     shown = render_for_event(world, record)
     emit(world, record.environment, event_type, shown, record.object_id)
 
@@ -184,7 +184,7 @@ def _address(world: World, record: Record) -> Address[Any]:
 
 
 def forget_record(world: World, record_id: str) -> None:
-    """Delete the references to a record that never existed in this world, but not its row.
+    """Delete the history and the index entries of a record that never existed in this world, but not its row.
 
     Call this inside a transaction.
     """
@@ -287,7 +287,7 @@ def is_deleted(world: World, record_id: str) -> bool:
 
 
 def _write(world: World, kind: Kind, record: Record) -> Table[Any] | None:
-    """Write a record to the table of its kind, and return the address.
+    """Write a record to the table of its kind, and return the table.
 
     Return None if the kind stores its record elsewhere.
     """

@@ -20,8 +20,8 @@ _ROW_BYTES = 1_000
 class JournalEntry:
     """One API request and its response, with secrets masked.
 
-    `fault` is the id of the fault that applied to it. `duration_ms` and `wall_ms` (the time at which it arrived) are
-    measured with the machine's monotonic clock, so they differ from run to run.
+    `fault` is the id of the fault that applied to the request. `duration_ms` and `wall_ms` (the time at which it
+    arrived) are measured with the machine's monotonic clock, so they differ from run to run.
     """
 
     id: Id

@@ -1,7 +1,7 @@
 """Encodes many rows as JSON strings, like the codec but in half the time.
 
-The codec reads a value field by field in Python. In this module, orjson does this, and calls Python only for types that
-it does not support.
+The codec reads each field in Python. In this module, orjson reads the fields, and Python code runs only for types that
+orjson does not support.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _TAGGED = f'"{TAG}"'.encode()
 
 @dataclass(frozen=True)
 class _Form:
-    """The names and getters of the fields in a class, and the fields that need preparation."""
+    """The field names of a class, a getter for all values, and functions that convert some fields for orjson."""
 
     names: tuple[str, ...]
     values: Callable[[Any], tuple[Any, ...]]
@@ -49,7 +49,7 @@ class RowTexts:
     def ready(self, row: Any) -> object:
         """Return a row in the form that `dumps` accepts.
 
-        The row is prepared if orjson would write it differently from the codec.
+        A row that orjson would write differently from the codec is converted.
         """
         kind = type(row)
         if kind is tuple:
@@ -57,9 +57,9 @@ class RowTexts:
         return self._codec.encode(row) if kind in (dict, list, float) else row
 
     def _asked(self, value: Any) -> object:
-        """Return a JSON value for a type that orjson does not support.
+        """Convert a value that orjson does not support to a JSON value.
 
-        Such a value is a record, or a scalar or string that JSON cannot express.
+        The value is a record, or a scalar or string that JSON cannot express.
         """
         if type(value) is JsonText and _TAGGED not in (raw := value.read()):
             return orjson.Fragment(raw)
@@ -88,9 +88,9 @@ def _after(word: str, ready: Callable[[Any], object]) -> Callable[[Any], object]
 
 
 def _is_plain(hint: Any) -> bool:
-    """Return True if orjson writes every value of an annotation as the codec does.
+    """Return True if orjson writes every value with this annotation like the codec.
 
-    Values for which orjson calls the fallback function count, too.
+    The result is also True if orjson calls the fallback function for the values.
     """
     origin = get_origin(hint)
     if origin is Annotated:

@@ -24,7 +24,7 @@ _SAMPLED = 1
 
 
 def parent_of(headers: Mapping[str, str]) -> str:
-    """Return a request's trace context from its headers (names in lower case), or "" if there is no well-formed one."""
+    """Return the trace context in request headers, or "" if it is missing or malformed. Names are in lower case."""
     given = headers.get(HEADER)
     return "" if given is None else read(given)
 
@@ -32,7 +32,7 @@ def parent_of(headers: Mapping[str, str]) -> str:
 def read(given: str) -> str:
     """Return a `traceparent` reduced to the parts that this version supports, or "" if it is malformed.
 
-    A later version may append more after a dash. The only supported flag is `sampled`.
+    Fields that a later version appends are removed. The only supported flag is `sampled`.
     """
     found = re.fullmatch(_FORM, given)
     if found is None:
@@ -56,6 +56,6 @@ def trace_of(world: World, event: Event) -> str:
 
 
 def child_of(parent: str, *parts: str) -> str:
-    """Return the same trace context with a new span id that is derived from the parts."""
+    """Return a trace context with a new span id, which is derived from the trace id and `parts`."""
     version, trace, _, flags = parent.split("-")
     return f"{version}-{trace}-{derive('span', trace, *parts)[:8].hex()}-{flags}"

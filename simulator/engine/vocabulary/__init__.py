@@ -1,1 +1,1 @@
-"""Collects the rows of a provider, and derives lookups from them."""
+"""Collects the declarations of a provider, and derives lookups from them."""

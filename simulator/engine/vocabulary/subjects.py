@@ -1,7 +1,7 @@
 """Subjects of events: the kinds of resources, their statuses after the event, their shape and an example.
 
-Subjects are derived from the state tables. The transitions in a table list the events that they emit, and the kind of
-resource of the table defines the shape.
+Subjects are derived from the state tables. Each transition in a table names the events that it emits. The kind of
+resource defines the shape.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Subject:
 
 
 def subjects_of(events: Iterable[EventType], kinds: Collection[Kind]) -> Mapping[str, tuple[Subject, ...]]:
-    """Return the subjects of every event. Kinds are listed in the order in which their events are declared."""
+    """Return the subjects of each event, by event name. They are sorted by the first event that is about their kind."""
     order = dict[str, int]()
     found: dict[str, tuple[Subject, ...]] = {}
     for event in events:
@@ -51,7 +51,7 @@ def subjects_of(events: Iterable[EventType], kinds: Collection[Kind]) -> Mapping
 
 
 def is_end(subjects: tuple[Subject, ...]) -> bool:
-    """Return True if the object of an event can afterwards only be refunded or deleted."""
+    """Return True if, after the event, its object can only be refunded or deleted."""
     return bool(subjects) and all(
         status not in {move.target for move in subject.kind.machine.initial}
         and all(move.on in ("refund", "delete") for move in subject.kind.machine.rows[status])
@@ -61,9 +61,9 @@ def is_end(subjects: tuple[Subject, ...]) -> bool:
 
 
 def statuses_after(kind: Kind, event: EventType) -> tuple[str, ...]:
-    """Return the target states of the transitions that emit an event, for one kind.
+    """Return the statuses of one kind of resource after an event: the targets of the transitions that emit it.
 
-    If no transition emits it, return `in_status`.
+    If no transition emits the event, return the event's `in_status`.
     """
     if event.in_status:
         return (event.in_status,) if kind.name == event.object else ()

@@ -1,6 +1,6 @@
 """The vocabulary of a service: the declarations of all packages.
 
-They are collected and checked when a simulator is created.
+The declarations are collected and checked when a simulator is created.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from simulator.kernel.world import CreationListener, EventListener, FailureHandl
 
 
 class Placed(Protocol):
-    """A row that can specify which row it follows in a list."""
+    """A declaration with an order. `after` is the name of the declaration that it follows, or ""."""
 
     @property
     def name(self) -> str: ...
@@ -41,11 +41,10 @@ RowT = TypeVar("RowT", bound=Placed)
 
 
 def chapter(what: str, rooms: Iterable[Iterable[RowT]]) -> dict[str, RowT]:
-    """Return the rows of all packages by name.
+    """Merge the rows of all packages, and return them by name. `what` names the rows in errors.
 
-    Each row comes after the row that it names, or otherwise after the previous row in its package. Raise `ValueError`
-    for duplicate names and for circular orders. If the named row is in a missing package, the row keeps its position in
-    its own package.
+    Each row comes after the row named in its `after`. If there is no such row, it comes after the previous row in its
+    package. Raise `ValueError` for duplicate names, or if rows follow each other in a circle.
     """
     groups = [list(rows) for rows in rooms]
     known = by_name(what, (row for rows in groups for row in rows), lambda row: row.name)
@@ -100,9 +99,9 @@ class Vocabulary(Service):
 
     @cached_property
     def names(self) -> Mapping[str, Mapping[str, str]]:
-        """The names of events, environments and networks with their meanings.
+        """The names of events, environments and networks, each with its meaning.
 
-        The keys are the placeholders in schemas.
+        The outer keys are the placeholders for these names in schemas.
         """
         networks = dict.fromkeys(self.provider.outages.networks, "A network.")
         return {EVENT: self.event_meanings, ENVIRONMENT: self._environment_meanings, NETWORK: networks}
@@ -115,11 +114,11 @@ class Vocabulary(Service):
 
     @cached_property
     def subjects(self) -> Mapping[str, tuple[Subject, ...]]:
-        """The subjects of each event."""
+        """The subjects of each event, by event name."""
         return subjects_of(self.events.values(), self.kinds.values())
 
     def kinds_told_of(self, about: str) -> tuple[str, ...]:
-        """Return the resource kinds that events with this object type are about.
+        """Return the kinds of resource that events with the object type `about` report on.
 
         Return () if a rule for these events may match an object of any kind. An object may be of any kind if its
         resource exists in every world without being created, or if no transition emits the event.
@@ -142,13 +141,14 @@ class Vocabulary(Service):
 
     @cached_property
     def roots(self) -> Mapping[str, tuple[Kind, ...]]:
-        """The resource kinds that a `where` can check, by the first part of the path."""
+        """The resource kinds that the `where` of a scenario rule can check, by the first part of the path."""
         named = [kind for kind in self.kinds.values() if kind.named_by]
         return {kind.root: tuple(one for one in named if one.root == kind.root) for kind in named}
 
     @cached_property
     def using(self) -> Mapping[str, re.Pattern[str]]:
-        """The path of the operation that consumes a resource, by the first part of a `where` path to the resource.
+        """The path of the operation that consumes a resource. The key is the first part of a `where` path to the
+        resource.
 
         Each path is a pattern whose only group is the resource id.
         """
@@ -194,7 +194,7 @@ class Vocabulary(Service):
 def collected(provider: Provider) -> Vocabulary:
     """Return the vocabulary of a provider.
 
-    All simulators of the provider share it. Raise `ValueError` like `Vocabulary`.
+    All simulators of the provider share it. Raise `ValueError` if a name occurs twice.
     """
     return Vocabulary(provider)
 
@@ -207,7 +207,7 @@ def vocabulary_of(world: World) -> Vocabulary:
 
 
 def identity_of(world: World) -> Identity:
-    """Return the functions with which a world's service manages its keys, tokens and users."""
+    """Return the functions that a world's service uses to manage its keys, tokens and users."""
     return vocabulary_of(world).provider.identity
 
 
@@ -218,7 +218,8 @@ def wiring_of(
     on_created: tuple[CreationListener, ...] = (),
     on_failure: FailureHandler | None = None,
 ) -> Wiring:
-    """Return the wiring for a world. Listeners of the packages are called before the given listeners.
+    """Return the timers, listeners and declarations for a world. Listeners of packages are called before those in the
+    arguments.
 
     Raise `ValueError` if two timers have the same name.
     """
