@@ -61,7 +61,7 @@ def _fits(text: str, pattern: str) -> bool:
 
 @dataclass
 class Judged(Comparison):
-    """The result of a comparison with accepted differences."""
+    """The result of a comparison in which accepted differences are counted separately."""
 
     accepted: list[Accepted] = field(default_factory=list)
 

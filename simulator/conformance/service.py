@@ -250,7 +250,7 @@ def parsed(raw: bytes) -> JsonObject:
 
 
 def pages(service: Service, operation: str, query: Mapping[str, object] | None = None, **ids: str) -> Iterator[Answer]:
-    """Yield a list's pages until there is an empty page or total_pages is reached."""
+    """Yield the pages of a list. Stop after an empty page, or when `total_pages` is reached."""
     number = 1
     while True:
         answer = service.call(operation, query={"size": 100, **(query or {}), "page": number}, path=ids)

@@ -187,7 +187,7 @@ class ShapeJudge:
     def _fault(
         self, error: ValidationError, schema: Mapping[str, Any], word: str, place: str, member: str = ""
     ) -> ShapeFault:
-        """Return a fault with the provenance of its path: the nearest `x-provenance` annotation along the path."""
+        """Return a fault. Its provenance comes from the nearest `x-provenance` annotation along the path."""
         node: Any = schema
         marked = schema
         for part in list(error.evaluation_path)[1:-1]:

@@ -70,7 +70,7 @@ class Fact:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """The key that identifies the fact in another contract.
+        """The key that identifies the same fact in another contract.
 
         For bounds, forms and defaults, the key does not include the value.
         """

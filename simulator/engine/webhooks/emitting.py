@@ -1,8 +1,8 @@
 """The action `emit`: any event in the catalogue, about a named resource, the newest matching resource, or an example.
 
 A resource matches if a transition with this event leads to its status. A matching resource is sent unchanged. A named
-resource may have a different status. The event then shows a status to which such a transition leads, although the
-resource does not have it. In examples, the strings `@`, `@+30m` and `@-1d` are times relative to now.
+resource may have a different status. In that case, the event contains a status to which such a transition leads, in
+place of the resource's status. In examples, the strings `@`, `@+30m` and `@-1d` are times relative to now.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _named(world: World, environment: str, event_type: str, about: str) -> tuple
 
 
 def _standing(world: World, environment: str, subjects: tuple[Subject, ...]) -> tuple[JsonObject, str] | None:
-    """Return the newest resource whose status is possible after the event, or None if there is none."""
+    """Return the newest resource whose status is possible after the event, and its id, or None if there is none."""
     # Kinds that share a table are searched together. Six kinds are transactions.
     kinds: dict[tuple[TableKey[Any], tuple[str, ...]], list[str]] = {}
     for subject in subjects:

@@ -107,7 +107,7 @@ def parse_url(url: str) -> Target:
 
 
 def check_url(url: str, policy: str) -> str | None:
-    """Return the reason why a policy (`public`, `local` or `any`) does not allow a URL, or None if it does."""
+    """Return the reason why a policy (`public`, `local` or `any`) refuses a URL, or None if the URL is allowed."""
     try:
         target = parse_url(url)
     except ValueError as error:
@@ -160,7 +160,7 @@ def _is_loopback(address: Address) -> bool:
 
 
 def check_address(address: Address | str, policy: str, host: str) -> str | None:
-    """Return the reason why a policy does not allow a host at this address, or None if it does.
+    """Return the reason why a policy does not allow a host at this address, or None if the address is allowed.
 
     The check applies to literal addresses and to every address to which a name resolves.
     """

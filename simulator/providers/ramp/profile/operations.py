@@ -43,7 +43,7 @@ _NEEDED = RequiredAction("document_required", "Provide a legible copy of a valid
 
 
 def set_up(world: World) -> None:
-    """Create the account of a new world and the other users of the platform (control API, "Worlds")."""
+    """Create the account and the other platform users of a new world (control API, "Worlds")."""
     profile = Profile(
         user_id=world.streams.uuid("ids.user"),
         account_type="individual",

@@ -133,7 +133,7 @@ class AccountLimits(TypedDict):
 
 
 def show_profile(profile: records.Profile, environment: str) -> Profile:
-    """Return the profile as returned to a caller of the given environment."""
+    """Return the response body for the profile. `environment` is the environment of the request."""
     return {
         "user_id": profile.user_id,
         "account_type": profile.account_type,

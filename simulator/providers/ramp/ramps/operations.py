@@ -380,8 +380,8 @@ def require_payers_bank(payer: BankPayer, fiat_code: str) -> None:
 
 
 def bank_instructions(world: World, fiat_code: str, reference: str) -> PaymentInstructions:
-    """Return instructions for paying into an account of the service, at the first bank listed for the country (decision
-    R5).
+    """Return instructions for paying into an account of the service, at the first bank in the currency's country
+    (decision R5).
     """
     bank = next(iter(BANKS[COUNTRY_OF[fiat_code]].values()))
     first = 10 ** (bank.min_digits - 1)

@@ -152,7 +152,7 @@ def refund(call: ActionCall[Transaction, Nothing]) -> Transaction:
 
 
 def has_funds(world: World, ramp: Transaction) -> str | None:
-    """Return the reason why a ramp cannot be refunded, or None if it can.
+    """Return the reason why a ramp cannot be refunded, or None if a refund is possible.
 
     Only received funds can be refunded (decision S5).
     """

@@ -79,7 +79,7 @@ class Schedule:
     def _lead_days(self, start: date) -> int:
         """Return the number of days from the start date to the first run.
 
-        Only used for schedules with a fixed number of days between runs.
+        The schedule must have a fixed number of days between runs.
         """
         return 0 if self.frequency == "daily" else (WEEKDAYS.index(self.day_of_week or "") - start.weekday()) % 7
 

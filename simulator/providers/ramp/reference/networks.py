@@ -23,8 +23,8 @@ _OPERATIONAL = NETWORK.begin(START).target
 
 
 def network(world: World, environment: str, name: str) -> Network:
-    """Return the record of a network in one environment. `name` is the canonical name. Raise `ValueError` if it is
-    unknown.
+    """Return the record of a network in one environment. `name` is the canonical name. Raise `ValueError` if the name
+    is unknown.
     """
     row = world.store[NETWORK_ROWS.of(environment)].get(_id(environment, name))
     if row is not None:

@@ -1,4 +1,6 @@
-"""Constructors for kinds of transactions and quotes. Each package supplies its own state table and response model."""
+"""Functions that create the resource kinds of transactions and quotes. Each package supplies its own state table and
+response model.
+"""
 
 from __future__ import annotations
 

@@ -71,9 +71,9 @@ def _incoming(world: World, record: Any, event: str) -> Setup | None:
 
 
 def _network_up(world: World, environment: str, *names: str) -> str:
-    """Return the first of these networks that is up.
+    """Return the first of the given names whose network is up.
 
-    If all networks are down, return the first one. The service then returns an error for this network.
+    If all networks are down, return the first name. The service then returns an error for this network.
     """
     return next((name for name in names if network_status(world, environment, name) != "down"), names[0])
 
@@ -181,8 +181,8 @@ def _kyc(world: World, environment: str, event: str) -> Setup:
 
 
 def _network(world: World, environment: str, event: str) -> Setup:
-    """Return the setup for a network event. If possible, use a network that is not operational, so that the event
-    restores it.
+    """Return the setup for a network event. Prefer a network that is not operational, because the event then restores
+    the network.
     """
     networks = [network(world, environment, name) for name in ("celo", "stellar", "bitcoin")]
     return Setup((), next((row.id for row in networks if row.status != "operational"), networks[0].id))

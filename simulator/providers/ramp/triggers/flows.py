@@ -1,7 +1,7 @@
 """The orders that the test kit creates in one line: `world.flow("onramp")` and `world.flow("offramp")`.
 
-Fields given by a test replace fields of the quote and of its confirmation. The default values of all other fields match
-the given ones. The fiat currency determines the amount, the payment method, the payer and the beneficiary. The network
+A test can give fields of the quote and of its confirmation. All other fields have default values that match the given
+fields. The fiat currency determines the amount, the payment method, the payer and the beneficiary. The network
 determines the address.
 """
 
