@@ -1,8 +1,8 @@
 """The dashboard: a page that shows and controls the worlds of a running simulator.
 
-It uses only the control interface. The page itself contains no data and no secrets, so it needs no token. Its calls are
-authorised like any other call; if the server has a control token, the page asks for it. The page consists of ES modules
-without a build step.
+It uses only the control interface. The page itself contains no data and no secrets, so it needs no token. Its calls
+need the control token like any other call. If the server has a control token, the page asks the user for it. The page
+consists of ES modules without a build step.
 """
 
 from __future__ import annotations

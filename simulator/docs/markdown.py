@@ -1,4 +1,6 @@
-"""Converts a page from Markdown to HTML, with the same anchors as code hosts and with the server's links."""
+"""Converts a page from Markdown to HTML. Headings get the same anchors as on code hosts, and links get the form that
+the server uses.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,7 @@ class Passage:
 
 @dataclass(frozen=True)
 class Rendered:
-    """A page as HTML, together with its parts."""
+    """A page as HTML, with its title, headings, passages, anchors and links."""
 
     title: str
     html: str

@@ -30,7 +30,7 @@ MOST_CHARACTERS = 200
 
 
 async def home(call: ControlCall) -> Response:
-    """Redirect to the index with a trailing slash, so that relative links on the pages work."""
+    """Redirect to the index with a trailing slash. Relative links on the index need the slash."""
     return RedirectResponse("docs/")
 
 

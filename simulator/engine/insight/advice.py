@@ -38,7 +38,7 @@ def findings(world: World, operations: Iterable[Operation]) -> list[Finding]:
 
 
 async def findings_in_slices(world: World, operations: Iterable[Operation]) -> list[Finding]:
-    """Return the same findings as `findings`. Other requests are handled in the meantime."""
+    """Return the same findings as `findings`. The event loop can handle other requests during the search."""
     found: list[Finding] = []
     for _ in _search(world, operations, found):
         await asyncio.sleep(0)
@@ -76,7 +76,7 @@ def _signals(world: World, traffic: Traffic) -> Iterator[Signal | Pause]:
 
 
 def of_world(world_id: str, found: Iterable[Finding]) -> list[Finding]:
-    """Add the field `world` to findings, for lists that cover several worlds."""
+    """Return findings with the additional field `world`, for use in lists that cover several worlds."""
     return [{"id": row["id"], "world": world_id, **row} for row in found]
 
 
@@ -108,7 +108,7 @@ def _finding(world: World, kind: AdviceKind, about: str, signals: list[Signal]) 
 
 
 def _bounded(names: Iterable[str]) -> list[str]:
-    """Return the newest ids without duplicates, oldest first."""
+    """Return at most `MOST_EVIDENCE` of the newest ids, without duplicates, oldest first."""
     return list(dict.fromkeys(names))[-MOST_EVIDENCE:]
 
 

@@ -45,9 +45,8 @@ def _name(call: JournaledCall) -> str:
 
 
 def _other_key(call: JournaledCall, earlier: JournaledCall) -> bool:
-    """Return True if both requests have an idempotency key and the keys differ.
-
-    The caller then meant two separate requests.
+    """Return True if both requests have an idempotency key and the keys differ. Different keys mean two separate
+    requests.
     """
     first, second = earlier.header("idempotency-key"), call.header("idempotency-key")
     return first is not None and second is not None and first != second
@@ -156,8 +155,8 @@ def hasty_retries(_: World, traffic: Traffic) -> Iterator[Signal]:
 def failures_not_retried(_: World, traffic: Traffic) -> Iterator[Signal]:
     """Yield signals for server failures that the caller did not retry before it sent other requests.
 
-    An unavailable network does not count, because it may stay unavailable. After a failed retry, the caller may give
-    up.
+    Ignore the error `network_unavailable`, because a network may stay unavailable for a long time. One retry is enough,
+    even if it fails.
     """
     failures: dict[tuple[object, ...], int] = {}
     last_of_path: dict[tuple[object, ...], int] = {}
@@ -211,7 +210,7 @@ _CAME_TO_NOTHING = frozenset({"failed", "expired", "refunded"})
 def references_paid_twice(world: World, traffic: Traffic) -> Iterator[Signal]:
     """Yield signals for two payments of the same kind with the same reference if neither of them failed.
 
-    References that select a scenario do not count.
+    Ignore references that select a scenario.
     """
     paid: dict[tuple[object, ...], JournaledCall] = {}
     orders = vocabulary_of(world).provider.money.orders

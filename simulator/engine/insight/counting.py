@@ -1,7 +1,8 @@
-"""Counters for everything that a world's traffic has exercised, updated in chunks.
+"""Counters of the operations, transitions, events and good practices that a world's traffic has exercised.
 
-Nothing is counted while requests are handled. A report counts only the rows that were added since the last report. Its
-cost therefore does not depend on the total number of requests. The first report counts all rows.
+Rows are counted in chunks when a report is requested, not while API requests are handled. A report counts only the rows
+that were added since the last report. Its cost therefore does not depend on the total number of requests. The first
+report counts all rows.
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ class _Moves:
 
 
 def moves_of(world: World, row: str, counted: int = 0) -> Iterator[tuple[str, Cell]]:
-    """Yield the transitions in a history row after the first `counted`, each with the id of its resource.
+    """Yield the transitions in a history row, each with the id of its resource. Skip the first `counted` transitions.
 
     Transitions of other platform users' resources, and transitions at the start of a world, are omitted, because no
     traffic causes them.
@@ -198,10 +199,9 @@ class _Deliveries:
             self._count_repetitions(delivery)
 
     def _count_repetitions(self, delivery: Delivery) -> None:
-        """Recount the good practices that can be seen only in all deliveries of one event together.
-
-        Practices depend on the order of sending, but concurrent deliveries may be answered in any order. An earlier
-        count may therefore be wrong.
+        """Recount the good practices that depend on several deliveries of one event. They depend on the sequence in
+        which deliveries were sent, but responses to concurrent deliveries may arrive in a different sequence. An
+        earlier count may therefore be wrong.
         """
         sent, number = [], 1
         while True:

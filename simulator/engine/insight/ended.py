@@ -19,8 +19,8 @@ _FREED_TOGETHER = 500
 class EndedWorlds:
     """The combined counters of all deleted worlds, and their newest findings.
 
-    Both take a while to compute, so a deleted world is queued until `take_in` processes it. `take_in` processes one
-    world per call and can run in any thread.
+    Counting and searching take a while, so a deleted world is queued until `take_in` processes it. `take_in` processes
+    one world per call and can run in any thread.
     """
 
     def __init__(self, operations: Iterable[Operation]) -> None:

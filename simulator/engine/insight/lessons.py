@@ -1,8 +1,7 @@
 """The kinds of advice: message, reason, and the code to change in Python and as HTTP.
 
-The contents are in `lessons.json`. For some kinds, a provider has its own messages. In the examples, `client` is an
-HTTP client with a base URL and a token. `key` is an idempotency key that was saved with the order before the first
-attempt.
+The contents are in `lessons.json`. A provider can add kinds with its own messages. In the examples, `client` is an HTTP
+client with a base URL and a token. `key` is an idempotency key that was saved with the order before the first attempt.
 """
 
 from __future__ import annotations
@@ -76,8 +75,7 @@ def lessons() -> Mapping[str, Lesson]:
 
 
 def lesson_of(kind: str) -> Lesson:
-    """Return the lesson for a kind of advice.
-
-    The lesson is empty if the message of the finding needs no explanation.
+    """Return the lesson for a kind of advice. If the message of the finding needs no explanation, the lesson has an
+    empty reason and no changes.
     """
     return lessons().get(kind, {"why": "", "changes": []})

@@ -171,7 +171,7 @@ class PracticeItem(CoverageItem):
 
 
 class CoverageTotals(TypedDict):
-    """The totals of a dimension."""
+    """The totals of one dimension of coverage, such as operations or errors."""
 
     title: str
     """A description of the dimension."""

@@ -32,9 +32,8 @@ _EMPTY_PAGE = b'{"data":[],'
 
 
 class Counted(NamedTuple):
-    """The subject of a row in the tally.
-
-    The row's key is the three fields joined by spaces. No field contains a space.
+    """The key of a row in the tally, split into three fields. In the table, the fields are joined by spaces. No field
+    contains a space.
     """
 
     sort: str

@@ -132,7 +132,9 @@ class Traffic:
         self._groups: dict[tuple[object, ...], list[JournaledCall]] = {}
 
     def read(self, world: World, operations: Iterable[Operation]) -> Iterator[Pause]:
-        """Read the journal of a world, with a pause after each chunk. Later requests are ignored."""
+        """Read the journal of a world, and yield `PAUSE` before each chunk. Ignore requests that arrive during the
+        reading.
+        """
         by_name = {operation.name: operation for operation in operations}
         errors = vocabulary_of(world).errors
         rows = [row for row in list(requests_of(world).entries) if row.operation in by_name]

@@ -76,7 +76,7 @@ class ShownSwitch(TypedDict):
 
 
 def shown(switch: Switch) -> ShownSwitch:
-    """Return an assumption that has alternatives, in the form used in lists."""
+    """Return an assumption and its alternatives as an entry in a list response."""
     return {
         "id": switch.id,
         "assumed": switch.assumed,

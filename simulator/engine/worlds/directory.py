@@ -9,7 +9,7 @@ from simulator.kernel.world import World
 
 
 class Directory(dict[str, str]):
-    """The world ids by public key and token.
+    """Maps each public key and each token to a world id.
 
     `tokens_issued` never decreases, even if a world is deleted. This way, the same token is never issued twice.
     """
@@ -25,15 +25,14 @@ _DIRECTORIES: PerWorld[Directory] = PerWorld(Directory)
 
 
 def directory_of(world: World) -> Directory:
-    """Return the directory that a world uses.
-
-    It is the directory of the world's simulator, or the world's own directory until the world is registered.
+    """Return the directory that contains a world's keys and tokens. Until the world is registered, it is a directory
+    for this world alone, afterwards the directory of its simulator.
     """
     return _DIRECTORIES[world]
 
 
 def enter_into(directory: Directory, world: World) -> None:
-    """Make a world use this directory from now on."""
+    """Set the directory that a world uses."""
     _DIRECTORIES[world] = directory
 
 

@@ -140,7 +140,7 @@ def check_agreement(files: Sequence[Observed]) -> None:
 
 
 def _agree(one: object, other: object) -> bool:
-    """Return True if two facts do not contradict each other. A mapping in a fact may be incomplete."""
+    """Return True if two facts do not contradict each other. Ignore keys that occur in only one of two mappings."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return all(_agree(one[name], other[name]) for name in one.keys() & other.keys())
     return one == other

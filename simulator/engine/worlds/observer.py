@@ -15,9 +15,8 @@ class Observer:
         """Called after a world was deleted or replaced."""
 
     def release(self, world: World) -> None:
-        """Called after a world was removed from memory but not deleted.
-
-        The store that contains the world may load it again.
+        """Called after a world was removed from memory. It remains in the store of saved worlds, which may load it
+        again.
         """
 
     def snapshots_changed(self, world_id: str) -> None:

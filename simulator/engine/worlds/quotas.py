@@ -27,7 +27,9 @@ QUOTAS = tuple(name for name in DEFAULTS if name.startswith("quota_"))
 
 
 class QuotaExceeded(ApiError):
-    """A refusal because a simulator quota is exceeded. Its code is not in the catalogue of the service."""
+    """The error for a request that would exceed a quota of the simulator. The service's catalogue of errors does not
+    contain its code.
+    """
 
     def __init__(self, status: int, quota: str, message: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(CODE, message, None, status, {HEADER: quota, **(headers or {})})
@@ -58,7 +60,9 @@ def too_much(quota: str, most: int, what: str) -> QuotaExceeded:
 
 @dataclass(frozen=True)
 class Held:
-    """The contents of a world that count towards quotas, other than objects and journals."""
+    """The number of a world's snapshots, uploaded scenarios and events, and their total size. They count towards its
+    quotas.
+    """
 
     snapshots: int = 0
     scenarios: int = 0
@@ -67,7 +71,7 @@ class Held:
     """The total size in bytes."""
 
     def require(self, world: World, quota: str) -> None:
-        """Raise `QuotaExceeded` if these contents exceed a quota of the world, in number or in bytes."""
+        """Raise `QuotaExceeded` if a number exceeds this quota of the world, or the size exceeds `quota_bytes`."""
         settings = settings_of(world)
         count, what = {
             "quota_snapshots": (self.snapshots, "snapshots"),
@@ -82,12 +86,12 @@ class Held:
             raise too_much("quota_bytes", most, "bytes in snapshots, uploaded scenarios and events together")
 
     def with_more(self, *, snapshots: int = 0, scenarios: int = 0, events: int = 0, size: int = 0) -> Held:
-        """Return these contents with more added."""
+        """Return a copy with these numbers added."""
         return Held(self.snapshots + snapshots, self.scenarios + scenarios, self.events + events, self.size + size)
 
 
 def held_by(world: World) -> Held:
-    """Return the contents of a world. Its snapshots are not included."""
+    """Return the number of a world's uploaded scenarios and events, and their size. Its snapshots are not included."""
     uploaded = world.store.written(UPLOADED_SCENARIOS)
     size = sum(len(dumps(row)) for row in uploaded.values())
     size += sum(len(event.text) for event in world.journal.events())

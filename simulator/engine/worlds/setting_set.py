@@ -18,7 +18,7 @@ _GIB = 2**30
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """The default of a setting, and further constraints on the values that requests and flags may set."""
+    """The default of a setting, and constraints on its value in addition to its type."""
 
     default: object
     least: int | None = None

@@ -1,7 +1,7 @@
 """The settings of a world, including its choice of alternatives for assumptions.
 
 Decisions H6 (strict), H15 (rate_limit, rate_limit_clock), W2 (webhook_timestamp) and W3 (webhook_urls). Code that
-depends on such an assumption calls `assumes`.
+depends on an assumption with alternatives calls `assumes`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ class AllSettings(SettingSet):
 
 
 def check_settings(key: str, row: JsonObject) -> None:
-    """Raise `StateError` unless a table row contains the settings of this version or an earlier one."""
+    """Raise `StateError` if a table row is not the settings of a world. A row from an earlier version may have fewer
+    settings.
+    """
     hold_against(setting_model.Settings, row)
     if key != "settings" or not row.keys() <= setting_model.Settings.model_fields.keys():
         raise StateError("", f"unknown setting. Use one of: {', '.join(setting_model.Settings.model_fields)}")
@@ -47,7 +49,7 @@ ASSUMED = TableKey("assumptions", str)
 
 
 def assumes(world: World, assumption: str, alternative: str) -> bool:
-    """Return True if an alternative is active. The assumption and the alternative are named as in the provider."""
+    """Return True if an alternative of an assumption is active. The provider declares both names."""
     if (record := world.wiring.on_assumption) is not None:
         record(assumption)
     return world.store[ASSUMED].get(assumption) == alternative
@@ -73,7 +75,7 @@ def settings_of(world: World) -> SettingSet:
 
 
 def bound_journal(world: World) -> None:
-    """Apply the current settings to the journal of API requests."""
+    """Limit the world's journal of API requests to the number and size in its current settings."""
     requests_of(world).keep(settings_of(world)["journal_limit"], journal_bytes(world))
 
 
@@ -90,12 +92,12 @@ def all_settings(world: World) -> AllSettings:
 
 
 def shown(settings: setting_model.Settings) -> SettingSet:
-    """Return parsed settings from requests and flags in the form in which they are saved."""
+    """Convert parsed settings from a request or from flags to the form that is saved."""
     return setting_set({name: getattr(settings, name) for name in DEFAULTS})
 
 
 def named(settings: setting_model.Settings | None) -> dict[str, Any]:
-    """Return the settings that are given in a request, by name."""
+    """Return only the settings that a request contains, by name."""
     return {} if settings is None else {name: getattr(settings, name) for name in settings.model_fields_set}
 
 

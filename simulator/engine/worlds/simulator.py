@@ -119,11 +119,11 @@ class Simulator:
         """A substitute for the world `default` while this process cannot use the saved one. It is never saved."""
 
     def observe(self, observer: Observer) -> None:
-        """Register an observer, which is called for every world that is created or ends from now on."""
+        """Register an observer. From now on, it is called when a world is created or ends."""
         self._observers.append(observer)
 
     def lives(self, world: World) -> bool:
-        """Return True if a world is in this simulator. A world that was deleted or replaced is not."""
+        """Return True if a world is in this simulator and has not been deleted or replaced."""
         return self.worlds.get(world.id) is world
 
     def _failed(self, world: World, timer: Timer, error: Exception) -> None:
@@ -339,7 +339,7 @@ class Simulator:
     def restore(self, state: WorldState, world_id: str, keys_of: str | None = None) -> World:
         """Replace the state of a world, including its keys and tokens. Raise `WorldExists` like `register`.
 
-        If `keys_of` is given, the keys are derived from that id and the world has no tokens.
+        If `keys_of` is given, new keys are derived from that id, and the restored world has no tokens.
         """
         if keys_of is None:
             world = self.from_state(state, world_id)
@@ -361,8 +361,8 @@ class Simulator:
         """Create a world with this state, new keys and no tokens. Raise `WorldExists` if its id or a key is in use.
 
         If the seed differs, later random values differ. `prepare` changes the world before it is registered. If
-        `prepare` raises an exception, nothing has changed. `replace` has the same meaning as in `create_world`, and
-        `keys_of` as in a `Blueprint`.
+        `prepare` raises an exception, nothing has changed. `replace` has the same meaning as in `create_world`.
+        `keys_of` is the id from which the keys are derived (default: `world_id`).
         """
         self._require_free(world_id, replace)
         seed = state.seed if seed is None else seed
@@ -382,7 +382,7 @@ class Simulator:
         return world
 
     def world_of(self, credential: str) -> World | None:
-        """Return the world that a public key or token belongs to."""
+        """Return the world to which a public key or token belongs, or None if there is none."""
         world_id = self.directory.get(credential)
         return None if world_id is None else self.worlds.get(world_id)
 

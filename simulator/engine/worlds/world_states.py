@@ -38,7 +38,9 @@ class Blueprint:
     """The observed files (files of observations of the real service) that the world is based on."""
 
     def settings_in_force(self) -> Mapping[str, Any]:
-        """Return the settings, including observed alternatives for assumptions that the settings omit."""
+        """Return the settings. For assumptions without a selected alternative, they contain the observed alternative,
+        if any.
+        """
         if not self.observed:
             return self.settings
         seen = observations.alternatives_in(self.observed)
