@@ -186,8 +186,8 @@ class Report:
 
 
 def _request(result: Result) -> list[tuple[str, str]]:
-    """Return the headers from the service and the start of the body, for the request that the receiver handled
-    wrongly.
+    """Return rows about the request that the receiver handled wrongly: its X- headers and the start of its body. Return
+    an empty list if there is none.
     """
     if result.broken_by is None:
         return []

@@ -78,7 +78,7 @@ class Service:
 
 @dataclass
 class Order:
-    """One order."""
+    """One payment order in the simulator."""
 
     stage: Stage
     reference: str
@@ -250,9 +250,8 @@ class Stage:
 
 
 def running_stage(url: str, webhook_key: str, token: str | None, service: Service) -> Stage:
-    """Return the world with a webhook key in a running simulator, or the world `default`.
-
-    Raise `NoStage` if there is none.
+    """Find the world with this webhook key in the simulator running at `url`. If no world has this key, use the world
+    `default`. Raise `NoStage` if neither exists.
     """
     try:
         return _running_stage(url, webhook_key, token, service)
@@ -306,7 +305,7 @@ def is_simulator(url: str) -> bool:
 
 @asynccontextmanager
 async def own_stage(usual: str, webhook_key: str) -> AsyncIterator[Stage]:
-    """Start a simulator for the block, at its default address, or on a free port if the default port is in use."""
+    """Start a simulator for the block. It listens at the address `usual`, or on a free port if that port is in use."""
     parts = urlsplit(usual)
     host, port = parts.hostname or DEFAULT_HOST, parts.port or DEFAULT_PORT
     # Event ids must differ between runs, because a receiver remembers them.

@@ -91,6 +91,6 @@ def _found(query: str, name: str, most: int) -> list[Hit]:
 
 
 def passage(name: str) -> Iterator[tuple[Page, Passage]]:
-    """Yield the passages with this anchor, such as a rule, a decision, an error code or a command."""
+    """Yield the passages with this anchor. Rules, decisions, error codes and commands have anchors."""
     for page, _, passages in _passages():
         yield from ((page, one) for one in passages if name in one.anchors)

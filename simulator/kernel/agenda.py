@@ -26,7 +26,7 @@ RANKED = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Timer:
-    """A timer: its due time, creation number, kind, resource and other arguments."""
+    """A timer, with its due time, creation number, kind, resource and other arguments."""
 
     key: str
     due_at_ms: Milliseconds

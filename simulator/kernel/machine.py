@@ -51,7 +51,7 @@ class Machine:
                 raise ValueError(f"{self.name}: {move.on} leads to the unknown state {move.target!r}")
 
     def begin(self, on: str, when: str = "") -> Move:
-        """Return the transition that creates a resource."""
+        """Return the transition that creates a resource. Raise `IllegalMove` if the table has no such transition."""
         return self._find("", self.initial, on, when)
 
     def next(self, state: str, on: str, when: str = "") -> Move:

@@ -151,7 +151,9 @@ class _Maker:
         return merged
 
     def _both(self, one: Schema, other: Schema) -> Schema:
-        """Merge two schemas. The second one is narrower. Raises _Impossible if no value matches both."""
+        """Merge two schemas. Keywords of `other` replace those of `one`. Raises _Impossible if no value matches both
+        schemas.
+        """
         for keyword in ("anyOf", "oneOf"):
             if keyword in one:
                 return {**one, keyword: self._possible((variant, other) for variant in one[keyword])}

@@ -203,9 +203,8 @@ class World(SeenWorld):
         return answer
 
     def trigger(self, event: str, target: Target | None = None, *, environment: str | None = None) -> TriggerAnswer:
-        """Run the steps that lead to an event, for a given resource or for one that is found or created.
-
-        Return the event and the steps.
+        """Run the steps that lead to an event. They apply to `target`, or to a resource that the simulator finds or
+        creates. Return the event and the steps.
         """
         body = {"event": event} if target is None else {"event": event, "target": id_of(target)}
         try:

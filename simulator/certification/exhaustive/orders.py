@@ -85,7 +85,7 @@ class Case:
         raise NoStage(f"the receiver did not respond within {_ANSWER_SECONDS[-1]:g} s before {self.flow.path}")
 
     def _early(self, early: Sequence[Move], seconds: float) -> Tracked | None:
-        """Create an order, and deliver events before the call that creates it gets a response. The fault delays the
+        """Create an order, and deliver events before the call that creates it gets a response. A fault delays the
         response by `seconds`. Return None if that was too short.
         """
         first = self.bounds.events[self.bounds.by_call[0]]

@@ -68,7 +68,7 @@ class FlowReport:
 
 
 def chosen(flows: Sequence[Flow], name: str) -> list[Flow]:
-    """Return the flow with this name, or all flows if no name is given. Raise `Unusable` for an unknown name."""
+    """Return the flow with this name, or all flows for the name `all`. Raise `Unusable` for an unknown name."""
     found = [flow for flow in flows if name in (ALL, flow.name)]
     if not found:
         known = ", ".join((*(flow.name for flow in flows), ALL))
@@ -79,7 +79,7 @@ def chosen(flows: Sequence[Flow], name: str) -> list[Flow]:
 def run(
     bound: Bound, stage: Stage, url: str, post: Post, noted: Callable[[str], None] = lambda note: None
 ) -> list[FlowReport]:
-    """Search each flow. Raise the same exceptions as `certify`."""
+    """Search the delivery sequences of each chosen flow. Raise the same exceptions as `certify`."""
     end = time.monotonic() + bound.budget_seconds
     playbook = stage.service.playbook
     flows = chosen(playbook.flows, bound.flow)

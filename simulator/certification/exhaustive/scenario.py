@@ -1,4 +1,6 @@
-"""A trace as a scenario file. A world with this scenario delivers events in the same order."""
+"""Converts a trace to a scenario file. A world with this scenario delivers the events in the same sequence as in the
+trace.
+"""
 
 from __future__ import annotations
 
@@ -121,7 +123,9 @@ class Trace:
         return {"webhook": {"event": name}, "deliver": deliver, "times": 1}
 
     def document(self) -> JsonObject:
-        """Return the scenario. Its `drive` creates the order, for runs without the application."""
+        """Return the content of the scenario file. The calls in its `drive` create the order, for runs without the
+        application.
+        """
         values = {"reference": self.name}
         drive: list[JsonObject] = [
             {name: {"post": filled(path, values), "body": {key: _put(value, values) for key, value in body.items()}}}

@@ -1,5 +1,5 @@
-"""A breadth-first search. A state consists of the deliveries so far, the application's books and the simulator's state.
-No I/O.
+"""A breadth-first search of delivery sequences. A state consists of the deliveries so far, the application's books and
+the simulator's state. No I/O.
 
 The caller plays the deliveries:
 

@@ -306,7 +306,7 @@ def _together(parts: Iterable[dict[str, _Hits]]) -> dict[str, _Hits]:
 
 
 def _add_calls(world: World, counts: Counts) -> None:
-    """Add the counters of API requests, as counted in the tally."""
+    """Add the counters in the tally of API requests to `counts`."""
     errors = vocabulary_of(world).errors
 
     def hit(dimension: str, key: Key, number: str, row: tally.Hits) -> None:

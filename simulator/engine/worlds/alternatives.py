@@ -1,6 +1,7 @@
 """The assumptions for which a world can select an alternative.
 
-The provider declares them (`Provider.alternatives`). Code that implements a rule calls `settings.assumes`.
+The provider declares them (`Provider.alternatives`). To find out whether a world has selected an alternative, code
+calls `settings.assumes`.
 """
 
 from __future__ import annotations

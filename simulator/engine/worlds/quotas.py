@@ -169,7 +169,7 @@ def check_wanted(wanted: Mapping[str, Any], most: Mapping[str, Any], within: str
 
 
 def hold_to(world: World, most: Mapping[str, Any]) -> None:
-    """Lower the quotas of a world to the quotas of its server."""
+    """Lower each quota of a world that is higher than the quota of its server."""
     settings: Mapping[str, Any] = settings_of(world)
     held: dict[str, Any] = {}
     for name in QUOTAS:

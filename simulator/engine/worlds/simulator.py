@@ -151,7 +151,7 @@ class Simulator:
     def create_world(
         self, blueprint: Blueprint, uploaded: Iterable[ScenarioFile] = (), *, replace: bool = False
     ) -> World:
-        """Create a world with these scenarios in addition to those in the library.
+        """Create a world. In addition to the scenarios in the library, it has the scenarios in `uploaded`.
 
         If `replace` is True, the new world replaces the world with the same id. Raise `WorldExists` if its id or one
         of its keys is in use. Raise `UnknownScenario` or `ControlError` if its scenarios cannot be activated. After
@@ -318,7 +318,9 @@ class Simulator:
         )
 
     def keep_snapshot(self, state: WorldState, name: str | None) -> Snapshot:
-        """Save a state as a snapshot. Its id depends only on the world and on a counter in that world."""
+        """Save a state as a snapshot. The snapshot's id depends only on the world's id and the number of its earlier
+        snapshots.
+        """
         number = self._snapshots_taken[state.world_id] = self._snapshots_taken.get(state.world_id, 0) + 1
         snapshot = Snapshot("snap_" + text_of(derive("snapshot", state.world_id, number)), name, state)
         self.snapshots[snapshot.id] = snapshot

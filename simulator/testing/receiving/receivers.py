@@ -215,7 +215,7 @@ class Receiver:
     # Life cycle
 
     def close(self, *, keep_endpoint: bool = False) -> None:
-        """Stop receiving and remove the endpoint from the world, unless `keep_endpoint` is set.
+        """Stop receiving. Remove the endpoint from the world, unless `keep_endpoint` is True.
 
         Deliveries in flight get up to two seconds for their response. Otherwise the advice would report a cut attempt
         as an error of the application. Raises an application error that `wait_for` has not raised yet.
