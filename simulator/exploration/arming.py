@@ -1,4 +1,6 @@
-"""Fault classes and the types that they use."""
+"""Fault classes, and the types `Site` (a point in a test at which a fault can be injected) and `Arming` (the faults,
+rules and actions to inject).
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,10 @@ Step = Mapping[str, Any]
 class Site:
     """A place in a test where a fault can be injected: the n-th call, delivery or transaction of its kind.
 
-    `kind`: call, delivery or transaction. `what`: the operation as `POST /quotes/{id}/confirm`, the event type, or
-    the transaction type. `facts`: the data that a fault needs. `world`: the index of the test's world that contains
-    the site. Counters such as `skip` count within that world. `cause`: the type of the event that a call reacted to,
-    or "" for the test's own calls.
+    `kind`: call, delivery or transaction. `what`: the operation as `POST /quotes/{id}/confirm`, the event type, or the
+    transaction type. `facts`: the data that a fault needs. `world`: the index of the world that contains the site, if
+    the test uses several worlds. Counters such as `skip` count within that world. `cause`: the type of the event that a
+    call reacted to, or "" for the test's own calls.
     """
 
     kind: str
@@ -38,12 +40,13 @@ class Site:
 
 @dataclass(frozen=True)
 class Arming:
-    """The faults, rules and actions for one site, as JSON.
+    """The faults, rules and actions, as JSON, that make up the injected fault at one site (a call, delivery or
+    transaction in a test).
 
-    `faults` are added before the test, in order of precedence. `counted` is the index of the first fault whose hits
-    show whether the fault happened. `rules` form a scenario that takes precedence over all others. `instead`: steps
-    that replace an action that the test itself requests. `mend`: actions that repair effects that an integrator
-    cannot repair.
+    `faults` are added before the test, in order of precedence. `counted` is an index in `faults`: only hits of that
+    fault and of later ones prove that the injected fault happened. `rules` form a scenario that takes precedence over
+    all others. `instead`: steps that replace an action that the test itself requests. `mend`: actions that run when the
+    faults are removed. They repair what an integrator cannot repair.
     """
 
     faults: tuple[Document, ...] = ()
@@ -70,7 +73,8 @@ class Arming:
 
 @dataclass(frozen=True)
 class FaultClass:
-    """One fault class. `arm` returns None if the class does not apply to a site (a call or delivery of a test).
+    """One fault class. `arm` returns the faults to inject at a site (such as a call or delivery in a test), or None if
+    the class does not apply to the site.
 
     `strikes`: True if the fault breaks the call or delivery itself, False if it changes what a third party does.
     """
@@ -89,13 +93,15 @@ class FaultClass:
 
     @property
     def is_planned_once(self) -> bool:
-        """Return True if the plan `pair` uses the class only once for each operation, as the plan `quick` does. A class
-        that the user selects by name is not limited.
+        """Return True if the plan `pair` uses the class only once for each operation, as the plan `quick` does. This
+        limit does not apply to classes that the user selects by name.
         """
         return self.rare or bool(self.seconds) or self.variants is not None
 
     def placed(self, sites: Iterable[Site]) -> list[tuple[Site, Arming]]:
-        """Return each site that the class matches, once for each variant, with the faults to inject there."""
+        """Return each site (a call, delivery or transaction in a test) to which the class applies, with the faults to
+        inject. If the class has several variants at a site, the site is returned once for each variant.
+        """
         each = (
             replace(site, variant=variant)
             for site in sites
@@ -106,20 +112,20 @@ class FaultClass:
 
 
 def match(site: Site) -> Document:
-    """Return the `match` field of a fault, for the operation at a site."""
+    """Return the `match` field for a fault that matches the operation called at a site."""
     return {"method": site.facts["method"], "path": site.facts["glob"]}
 
 
 def answered(status: int, code: str, **more: Any) -> Document:
-    """Return an error response for a fault to return."""
+    """Return the `respond` field for a fault that returns an error response."""
     return {"status": status, "code": code, **more}
 
 
 def happens(action: str, **parameters: Any) -> Callable[[Site], Document]:
-    """Return a function that returns the same outside event for every site."""
+    """Return a function that takes any site and returns the same outside event, as JSON."""
     return lambda site: {"action": action, "parameters": parameters}
 
 
 def rule(on: str, site: Site, *steps: Step) -> Document:
-    """Return a scenario rule for the order at a site."""
+    """Return a scenario rule for the transaction at a site. The rule performs the steps when the event `on` occurs."""
     return {"on": on, "where": {"id": site.facts["id"]}, "do": list(steps)}

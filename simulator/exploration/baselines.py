@@ -1,4 +1,4 @@
-"""Tests without faults: each one runs twice, and all other runs are compared with the result."""
+"""Runs without faults. Each test runs twice without faults, and its runs with faults are compared with the result."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _SLOWER = 5.0
 
 
 class Baseline(NamedTuple):
-    """A test without faults. `difference`: the first difference between two fault-free runs of the test, or "" if they
-    are equal.
+    """The result of running a test twice without faults. `difference`: the first difference between the two runs, or ""
+    if the runs are equal.
 
     `limit`: the number of seconds after which the test counts as hung.
     """
@@ -64,7 +64,7 @@ def baselines_of(tests: Sequence[str], crew: Crew, name: str, limit: float | Non
 
 
 def with_lines(baselines: Mapping[str, Baseline], crew: Crew, name: str) -> dict[str, Baseline]:
-    """Run each test once more, and record the lines at which an application in its process can crash."""
+    """Run each test once more. Record the lines at which an application can crash, if it runs in the tests' process."""
     tasks = [
         Task(test, f"{name}-l{number}", None, _TRACED * one.limit, records=True)
         for number, (test, one) in enumerate(baselines.items())
@@ -81,7 +81,7 @@ def _hung(task: Task) -> str:
 
 
 def notes_on(tests: Sequence[str], baselines: Mapping[str, Baseline]) -> Iterator[str]:
-    """Yield notes for the suite's author about what explore does not check, with the reason."""
+    """Yield notes for the suite's author. Each note names something that explore does not check, and the reason."""
     skipped = [test for test in tests if test not in baselines]
     if skipped:
         yield f"{_named(skipped, tests)} skipped, so explore does not check them"
@@ -96,7 +96,7 @@ def notes_on(tests: Sequence[str], baselines: Mapping[str, Baseline]) -> Iterato
 
 
 def says_something(baseline: Baseline) -> bool:
-    """Return True if a test used the simulator or has records that are wrong without faults."""
+    """Return True if, without faults, a test used the simulator or the integrator's records are wrong after it."""
     used = any(not call["of_kit"] for call in baseline.evidence["calls"])
     return used or bool(sites_of(baseline.evidence)) or judge_baseline(baseline.evidence) is not None
 

@@ -1,4 +1,5 @@
-"""The fault classes: which sites each one matches, and which faults it injects there.
+"""The fault classes. Each class defines the calls, deliveries or transactions to which it applies, and the faults to
+inject.
 
 The provider defines the classes that depend on how money works.
 """
@@ -20,7 +21,9 @@ UNAVAILABLE: Document = {"status": 503, "code": "service_unavailable"}
 
 
 def _on_call(*, reads: bool = True, signs_in: bool = True, **members: Any) -> Callable[[Site], Arming | None]:
-    """A fault in one call. `reads`: include read-only calls. `signs_in`: include token exchanges."""
+    """A fault in one call. `reads`: True if the fault applies to GET requests too. `signs_in`: True if the fault
+    applies to token exchanges too.
+    """
 
     def arm(site: Site) -> Arming | None:
         if (site.facts["method"] == "GET" and not reads) or (not site.facts["token"] and not signs_in):
@@ -31,7 +34,7 @@ def _on_call(*, reads: bool = True, signs_in: bool = True, **members: Any) -> Ca
 
 
 def _surprising(**members: Any) -> Callable[[Site], Arming | None]:
-    """An unexpected field or value in the response, starting with this call of the operation."""
+    """An unexpected field or value in the responses to this call and to all later calls of the same operation."""
 
     def arm(site: Site) -> Arming | None:
         if not site.facts["token"]:
@@ -57,7 +60,9 @@ def _times(site: Site) -> list[str]:
 
 
 def _fails_n(site: Site) -> Arming | None:
-    """The service processes the call but the response is lost. The next calls of the operation are refused."""
+    """The service processes the call but the response is lost. Depending on the variant, the next calls of the same
+    operation are refused.
+    """
     if site.facts["method"] == "GET" or not site.facts["token"]:
         return None
     here = {"match": match(site), "skip": site.facts["skip"]}
@@ -92,7 +97,9 @@ def _on_delivery(**deliver: Any) -> Callable[[Site], Arming | None]:
 
 
 def _on_deliveries(**deliver: Any) -> Callable[[Site], Arming | None]:
-    """Every delivery of this event type, starting with this one. All deliveries of an event have the same mutation."""
+    """A fault in this delivery and in all later deliveries of the same event type, so that retries of an event are
+    changed in the same way.
+    """
 
     def arm(site: Site) -> Arming | None:
         return Arming(({"webhook": {"event": site.what}, "deliver": deliver, "skip": site.number - 1},))
@@ -108,10 +115,10 @@ def _before_answer(site: Site) -> Arming | None:
 
 
 def _lost_for_good(site: Site) -> Arming | None:
-    """This delivery and all later ones are lost, including those on the days after the test.
+    """This delivery and all later deliveries are lost, even on the simulated days after the test.
 
-    The integrator's job runs a day after the test, as a nightly job does. A job that runs at once reveals its own
-    errors too rarely: for example, it cannot mark an order as expired that is only a minute old.
+    The integrator's job runs a day after the test, as a nightly job does. If the job ran directly after the test, its
+    errors would rarely show. For example, it would not wrongly mark an order as expired that is only a minute old.
     """
     faults = [
         {"webhook": {"event": event}, "deliver": {"drop": True}, **({"skip": skip} if skip else {})}
@@ -198,7 +205,7 @@ ORDERS = FaultClass("orders", "delivery", lambda site: None)
 
 
 def class_of(fault: str) -> FaultClass:
-    """Return the class of a run's fault, given its name. For two faults joined with `+`, return the milder class."""
+    """Return the fault class with this name. For two names joined with `+`, return the milder class."""
     if fault == ORDERS.name:
         return ORDERS
     first, _, second = fault.partition("+")

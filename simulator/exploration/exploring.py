@@ -1,4 +1,4 @@
-"""A whole exploration: runs the tests without faults, plans which faults to inject, runs the tests with them, and
+"""A whole exploration: runs the tests without faults, plans which faults to inject, runs the tests with faults, and
 collects the results.
 """
 
@@ -45,8 +45,8 @@ NOTHING_TRIED = (
 
 
 class Hosts(NamedTuple):
-    """Functions that start the servers for the runs' worlds. A process that explores repeatedly can pass running
-    servers.
+    """Two functions that start a server for the worlds of the runs. A process that explores several times can pass
+    functions that return servers that are already running.
 
     `serve`: starts the server for tests that pytest runs. `stage`: starts the server for a worker that runs any other
     command.
@@ -88,9 +88,9 @@ class Explored(NamedTuple):
 
     @property
     def findings(self) -> list[Judged]:
-        """Return the findings, most severe first.
+        """Return the findings. Findings in tests that pass come before findings in tests that fail.
 
-        Findings in tests that pass come before findings in failing tests.
+        In each of these two groups, the most severe findings come first.
         """
         found = [one for one in self.judged if one.verdict.is_finding]
         return sorted(found, key=lambda one: (one.outcome == "failed", VERDICTS.index(one.verdict.verdict)))
@@ -108,7 +108,9 @@ Listener: TypeAlias = ProgressListener[Judged]
 
 
 def explore(settings: Settings, listener: Listener = SILENT) -> Explored:
-    """Explore a test suite. Raises SuiteBroken if it fails without faults, StopExploring if an option is invalid."""
+    """Explore a test suite. Raises SuiteBroken if the suite fails without faults, StopExploring if an option is
+    invalid.
+    """
     begun = time.monotonic()
     with crew_of(settings) as (crew, tests):
         name = f"x{os.getpid()}-{time.monotonic_ns()}"
@@ -153,7 +155,7 @@ def _needs_lines(settings: Settings) -> bool:
 def _chosen(
     settings: Settings, baselines: Mapping[str, Baseline], workers: int, budget: float | None, listener: Listener
 ) -> tuple[list[Run], int]:
-    """Return the planned runs that fit into the budget in seconds, and the number of runs that do not."""
+    """Return the planned runs that fit into the budget (in seconds), and the number of runs that do not fit."""
     evidence = _evidence(baselines)
     if settings.plan == plans.PAIRS:
         planned = pairs.runs_of(evidence, settings.faults)
@@ -177,7 +179,9 @@ def _chosen(
 
 
 def _placed(run: Run, baselines: Mapping[str, Baseline]) -> Run:
-    """Return a run with its `Arming`. If only its site is known, the faults for that site are computed again."""
+    """Return the run with a plan (an `Arming`). If the run has none, as after `--replay` with an id, the plan is
+    computed from the run's fault class and site. Raises StopExploring if the site does not exist.
+    """
     if run.plan or run.fault == plans.NONE or run.test not in baselines:
         return run
     for site, arming in CLASSES[run.fault].placed(every_site(baselines[run.test].evidence)):
@@ -188,7 +192,7 @@ def _placed(run: Run, baselines: Mapping[str, Baseline]) -> Run:
 
 @contextmanager
 def crew_of(settings: Settings) -> Iterator[tuple[Crew, list[str]]]:
-    """Start a server. Yield the runners and the collected tests."""
+    """Start the processes that execute runs. Yield them as a `Crew`, with the names of the collected tests."""
     command = executable(settings.command)
     with ExitStack() as stack:
         if not is_pytest(command):
@@ -231,7 +235,9 @@ def _evidence(baselines: Mapping[str, Baseline]) -> dict[str, Document]:
 def _runs(
     runs: Sequence[Run], baselines: Mapping[str, Baseline], crew: Crew, name: str, listener: Listener, *, told: bool
 ) -> list[Judged]:
-    """Execute the runs and determine their verdicts. `told`: each run gets a history, not only a run with a finding."""
+    """Execute the runs and determine their verdicts. `told`: True if every run gets a history. Otherwise, only runs
+    with a finding get one.
+    """
     tasks = [
         Task(
             run.test,

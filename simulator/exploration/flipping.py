@@ -1,8 +1,8 @@
 """Runs of the suite under one alternative assumption at a time, and the tests whose result changes.
 
 The simulator makes an assumption where the specification is silent. The real service may behave differently. If a
-test's result changes under an alternative, the test depends on a question that only the operator of the real service
-can answer.
+test's result changes under an alternative assumption, only the operator of the real service can say which result is
+correct.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NOTHING_ASKED = (
 
 
 class Flip(NamedTuple):
-    """One alternative to an assumption. Both are identified by name."""
+    """An assumption's id and the name of one alternative to it."""
 
     id: str
     alternative: str
@@ -64,10 +64,11 @@ class Changed(NamedTuple):
 
 @dataclass(frozen=True)
 class Flipped:
-    """The result for all alternatives that were tried. `changed` contains only alternatives that change a test.
+    """The results under all alternatives that were tried. `changed` contains only alternatives under which the result
+    of a test changed.
 
     `settled`: the alternatives used in all runs, including the baseline, by assumption id. `observed`: the assumptions
-    that observed files decide. Their alternatives are not tried.
+    that are decided by files with observations of the real service. Alternatives to these assumptions are not tried.
     """
 
     settings: Settings
@@ -108,8 +109,8 @@ def observed() -> dict[str, Observation]:
 
 
 def flips(known: Collection[str] = ()) -> list[Flip]:
-    """Return all alternatives. The most likely alternative to each assumption comes first, then the second most
-    likely ones.
+    """Return all alternatives: first the most likely alternative to each assumption, then the second most likely
+    alternatives, and so on.
 
     `known`: ids of assumptions that are already decided. Their alternatives are omitted.
     """
@@ -119,7 +120,7 @@ def flips(known: Collection[str] = ()) -> list[Flip]:
 
 
 def flip_all(settings: Settings, listener: ProgressListener[None] = SILENT, every: Sequence[Flip] = ()) -> Flipped:
-    """Run every test under each alternative, or under the given alternatives only.
+    """Run every test under each alternative assumption. If `every` is given, use only these alternatives.
 
     If the budget is too small, whole alternatives are omitted, because running only some tests under an alternative
     would not describe the suite. Raises SuiteBroken if the suite fails without any alternative, StopExploring if an
@@ -146,7 +147,7 @@ def flip_all(settings: Settings, listener: ProgressListener[None] = SILENT, ever
 def within_budget(every: Sequence[Flip], each: float, budget: float | None) -> Sequence[Flip]:
     """Return as many alternatives, in order, as fit into the budget.
 
-    Raises StopExploring if the first one does not fit.
+    Raises StopExploring if not even the first alternative fits.
     """
     if budget is None or not each:
         return every

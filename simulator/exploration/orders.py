@@ -1,9 +1,10 @@
-"""The plan `orders`: the deliveries of each test in every order, each event up to several times.
+"""The plan `orders`: makes the webhook deliveries of each test in every possible sequence, with missing and repeated
+events.
 
-All deliveries about one object are withheld during the test and delivered afterwards. Every order is tried in which
-each event occurs at most `copies` times. Two sequences lead to the same state if they contain the same deliveries,
-the last one got the same response, and the books are equal. Each delivery is tried once from each state, so the
-number of runs depends on the number of states, not of sequences.
+All deliveries about one object are withheld during the test and delivered afterwards. Every sequence is tried in which
+each event occurs at most `copies` times. Two sequences lead to the same state if they contain the same deliveries, the
+application returned the same response to the last delivery, and its books are equal. Each delivery is tried once from
+each state, so the number of runs depends on the number of states, not of sequences.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ COPIES = 2
 
 @dataclass(frozen=True)
 class _Bounds(Bounds):
-    """The deliveries to try. Deliveries that the application cannot distinguish from others are left out."""
+    """The deliveries to try next. Deliveries that the application cannot distinguish from other deliveries are left
+    out.
+    """
 
     def moves(self, counts: Counts) -> Iterator[Move]:
         return (move for move in super().moves(counts) if move.name not in (BEYOND_AGE, ACKNOWLEDGEMENT_LOST))
@@ -58,8 +61,8 @@ class _Subject:
     """The books at the end of each path."""
 
     def run(self, path: Path, wanted: str | None = None) -> Run:
-        """Return the run that makes the deliveries on a path. `wanted`: the books after the same deliveries in another
-        order.
+        """Return the run that makes the deliveries on a path. `wanted`: the books to expect, which are the books after
+        the same deliveries in another sequence.
         """
         orders = {"object": self.number, "path": [move.event for move in path], "wanted": wanted}
         shown = [move.shown(self.search.bounds.events) for move in path] or ["no delivery"]
@@ -83,7 +86,7 @@ def _subjects(test: str, evidence: Document, copies: int) -> Iterator[_Subject]:
 
 
 def _names(types: Sequence[str]) -> tuple[str, ...]:
-    """Return a unique name for each event of an object."""
+    """Return a unique name for each of an object's events: the type, followed by a number if the type occurs again."""
     counts: Counter[str] = Counter()
     found = []
     for kind in types:
@@ -95,7 +98,7 @@ def _names(types: Sequence[str]) -> tuple[str, ...]:
 def _withheld(rows: Sequence[Document], about: str) -> Iterator[Document]:
     """Yield a fault that loses each delivery about an object.
 
-    Each fault counts only deliveries that the earlier faults let through.
+    A fault does not see the deliveries that an earlier fault loses, so its `skip` does not count them.
     """
     seen: Counter[str] = Counter()
     lost: Counter[str] = Counter()
@@ -118,8 +121,8 @@ def search(
 ) -> tuple[list[Run], list[Judged], int]:
     """Search all objects in all tests, level by level, for at most this many seconds.
 
-    Return the runs that are minimal counterexamples, a verdict on each object without one, and the number of objects
-    whose search was cut off.
+    Return a run for each minimal counterexample, a verdict on each object without a counterexample, and the number of
+    objects whose search did not finish in time.
     """
     ends_at = None if seconds is None else time.monotonic() + seconds
     subjects = [one for test, base in baselines.items() for one in _subjects(test, base.evidence, copies)]
@@ -149,7 +152,7 @@ def search(
 
 
 def _outcome(play: tuple[_Subject, Path], result: RunResult, baseline: Baseline) -> Outcome:
-    """Return the outcome of one path, for the search."""
+    """Return the outcome of making the deliveries on one path, as the search needs it."""
     one, path = play
     evidence = result["evidence"]
     verdict = verdict_on(one.run(path), result, baseline).verdict
@@ -165,14 +168,14 @@ def _outcome(play: tuple[_Subject, Path], result: RunResult, baseline: Baseline)
 
 
 def _counterexamples(one: _Subject, found: Result) -> Iterator[Run]:
-    """Yield a shortest run for each verdict."""
+    """Yield, for each kind of verdict, a run with the shortest sequence of deliveries that leads to it."""
     for finding in found.findings:
         other = finding.other
         yield one.run(finding.path, None if other is None else one.settled[other])
 
 
 def _survived(one: _Subject, found: Result) -> Judged:
-    """Return the verdict on an object whose deliveries can come in any order."""
+    """Return the verdict for an object whose deliveries the application handles correctly in any sequence."""
     events, copies = counted(len(found.bounds.events), "event"), counted(found.bounds.copies, "copy", "copies")
     covered = f"{counted(found.sequences, 'sequence')} of {events} in up to {copies}: {found.states} states"
     note = f"{covered}{', cut off by the budget' if found.is_cut else ''}"

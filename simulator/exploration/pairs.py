@@ -1,7 +1,7 @@
 """The plan `pairs-of-faults`: two faults in one run that affect the same order.
 
-Some defects need two failures, such as a lost response and a lost event. Two sites affect the same order if both
-refer to it, or to a resource that only this order uses. Pairs are selected so that each pair of classes occurs at each
+Some defects need two failures, such as a lost response and a lost event. Two sites affect the same order if both refer
+to it, or to a resource that only this order uses. Pairs are selected to cover each pair of fault classes at each
 operation.
 """
 
@@ -85,13 +85,13 @@ def _pairs(evidence: Document, classes: Sequence[str]) -> Iterator[tuple[_Placed
 
 
 def _names(site: Site) -> frozenset[str]:
-    """Return the ids and references in the data of a site (a call or delivery at which a fault can be applied)."""
+    """Return the ids and references in the data of a site (a call or delivery in which a fault can be injected)."""
     given = site.facts.get("names") or (site.facts.get("object"), site.facts.get("id"), site.facts.get("reference"))
     return frozenset(name for name in given if name)
 
 
 def _orders(evidence: Document) -> list[frozenset[str]]:
-    """Return the ids and references of each order and of the resources that only this order uses."""
+    """Return, for each order, the ids and references of the order and of the resources that only this order uses."""
     found = []
     for row in evidence["transactions"]:
         own = {name for name in (row["id"], row["reference"]) if name}
@@ -114,7 +114,9 @@ def _fit(first: _Placed, second: _Placed) -> bool:
 
 
 def _rank(test: str, pair: tuple[_Placed, _Placed]) -> tuple[int, int, str]:
-    """Return a sort key for a pair of faults: known pairs, then pairs of different kinds, in pseudorandom order."""
+    """Return a sort key for a pair of faults. Pairs that the provider names come first, then pairs at different kinds
+    of site. The rest of the order is pseudorandom.
+    """
     first, second = pair
     known = {first.fault, second.fault} in [{*names} for names in TOOLING.pairs()]
     alike = first.site.kind == second.site.kind
@@ -134,7 +136,7 @@ def _run(test: str, first: _Placed, second: _Placed) -> Run:
 
 
 def _both(one: Arming, other: Arming) -> Arming:
-    """Combine two faults. Only the first fault that matches a call acts, so the narrower fault comes first."""
+    """Combine two faults. Only the first fault that matches a call acts, so one that matches every call comes last."""
     parts = sorted((one, other), key=lambda arming: any(fault.get("match") == {} for fault in arming.faults))
     faults = tuple(fault for part in parts for fault in part.faults)
     ends = [len(parts[0].faults), len(faults)]
@@ -157,7 +159,7 @@ def _both(one: Arming, other: Arming) -> Arming:
 
 
 def parts_of(runs: Sequence[Run], baselines: Mapping[str, Document]) -> list[Run]:
-    """Return one run for each fault in these pairs, with that fault alone."""
+    """Return the runs that inject each fault in these pairs alone."""
     found: dict[str, Run] = {}
     for run in runs:
         sites = every_site(baselines[run.test])
@@ -170,7 +172,9 @@ def parts_of(runs: Sequence[Run], baselines: Mapping[str, Document]) -> list[Run
 
 
 def attributed(pairs: Sequence[Judged], alone: Sequence[Judged]) -> list[Judged]:
-    """Return the pairs with a new finding, and the single-fault findings that explain the other pairs."""
+    """Replace each pair whose finding also occurs with one of its faults alone by the findings for these single faults.
+    Return them after the other pairs.
+    """
     wrong = {(one.run.test, one.run.fault, one.run.site): one for one in alone if one.verdict.is_finding}
     kept: list[Judged] = []
     reasons: dict[str, Judged] = {}

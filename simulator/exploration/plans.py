@@ -32,7 +32,7 @@ def runs_of(baselines: Mapping[str, Document], plan: str, classes: Sequence[str]
 
     `quick`: run each class once for each operation, event type or transaction type, in the first test that contains it.
     `pair`: in each test, use the first and the last occurrence. Calls are counted separately for each event that they
-    react to, because the read after the final event matters more often than the first one. `full`: use every
+    react to, because a read in response to the final event matters more often than the first read. `full`: use every
     occurrence. In a `pair` plan, a class that takes real time or has many sites or variants is used once for each
     operation, as in `quick`, unless the user selects classes by name.
     """
@@ -68,18 +68,22 @@ def run_at(test: str, fault: str, site: Site, arming: Arming) -> Run:
 
 
 def id_of(*parts: str) -> str:
-    """Return an id for a run that depends only on the test, the fault and the site."""
+    """Return the id of a run. The id depends only on the test, the fault and the site."""
     return f"{parts[1]}-{hashlib.sha256('|'.join(parts).encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
 def expected_seconds(runs: Sequence[Run], seconds: Mapping[str, float], workers: int) -> float:
-    """Estimate how long runs take, based on how long their tests take without faults. Waiting runs are concurrent."""
+    """Estimate how many seconds runs take, based on the time that their tests take without faults. Runs that mostly
+    wait for a response are executed in parallel.
+    """
     works = sum(seconds[run.test] for run in runs)
     return _lasting(works, sum(class_of(run.fault).seconds for run in runs), workers)
 
 
 def _lasting(works: float, waits: float, workers: int) -> float:
-    """Estimate how many seconds runs take in total, given the seconds that each run works and waits."""
+    """Estimate how many seconds runs take. `works` and `waits`: the total seconds in which the runs use the processor,
+    and in which they wait.
+    """
     works, waits = works / workers, waits / waiting(workers)
     return works + waits if workers == 1 else max(works, waits)
 

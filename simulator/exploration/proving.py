@@ -1,6 +1,6 @@
 """Proof that a patch fixes a finding.
 
-The finding is reproduced in a copy of the suite and does not occur after the patch.
+The finding's run is executed twice in a copy of the suite, before and after the patch is applied.
 """
 
 from __future__ import annotations
@@ -26,10 +26,12 @@ _LEFT_BEHIND = (".git", ".rampsim", "__pycache__", ".*_cache")
 
 @dataclass(frozen=True)
 class Proof:
-    """The run for a finding, without and with a patch. `after` is None if the finding was not reproduced.
+    """The results of a finding's run, before and after a patch is applied. `after` is None if the finding did not occur
+    before the patch.
 
-    `avoided`: with the patch, the fault's last step never happens. For example, the application looks for the order
-    before it retries, so no idempotency key can expire. Then only the earlier steps determine `after`.
+    `avoided`: True if the fault's last step never happens with the patch. For example, the application searches for the
+    order before it retries, so no request with an expired idempotency key is sent. Then only the earlier steps
+    determine `after`.
     """
 
     before: Explored
@@ -65,10 +67,10 @@ class Proof:
 def prove(settings: Settings, patch: Path) -> Proof:
     """Replay a finding in a copy of the current directory, before and after the patch is applied to the copy.
 
-    Inside a git repository, the whole repository is copied, and paths in the patch may be relative to the top or to
-    the current directory. The original directory does not change. Raises SuiteBroken if the suite fails without
-    faults, and StopExploring if an option is invalid, the patch does not apply, or an argument leads from the copy
-    back to the original directory.
+    Inside a git repository, the whole repository is copied, and paths in the patch may be relative to the top or to the
+    current directory. The original directory does not change. Raises SuiteBroken if the suite fails without faults.
+    Raises StopExploring if an option is invalid, the patch does not apply, or an argument contains the path of the
+    original directory.
     """
     here, patch = Path.cwd().resolve(), patch.resolve()
     top = _top(here)
@@ -90,8 +92,8 @@ def prove(settings: Settings, patch: Path) -> Proof:
 
 
 def _judged(before: Explored, after: Explored, settings: Settings) -> Proof:
-    """Return the proof. If the fault did not happen with the patch, run the test once more and count all steps of the
-    fault, not only the last one.
+    """Return the proof. If the fault did not happen with the patch, run the test once more. In that run, the fault
+    counts as happened if any of its steps happens.
     """
     run, proof = settings.replay, Proof(before, after)
     if run is None or not run.plan.get("counted") or [one.verdict.verdict for one in after.judged] != [NOT_REACHED]:
@@ -121,7 +123,9 @@ def _git(directory: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def _fits(patch: Path, bases: Iterable[Path]) -> Path:
-    """Return the directory in which a patch applies. Raises StopExploring if there is none."""
+    """Return the first of the directories `bases` in which git can apply the patch. Raises StopExploring if there is
+    none.
+    """
     said = ""
     for base in bases:
         done = _git(base, "apply", "--check", str(patch))
@@ -132,7 +136,7 @@ def _fits(patch: Path, bases: Iterable[Path]) -> Path:
 
 
 def _refuse_ways_back(settings: Settings, top: Path) -> None:
-    """Raise StopExploring for arguments with the original directory's absolute path.
+    """Raise StopExploring if an argument contains the absolute path of the original directory.
 
     The command would use the original directory instead of the copy.
     """
@@ -148,7 +152,7 @@ def _refuse_ways_back(settings: Settings, top: Path) -> None:
 
 
 def _copied(top: Path, copy: Path) -> None:
-    """Copy a directory tree. Installed packages are linked."""
+    """Copy a directory tree. Installed packages are not copied but linked."""
     ignored = shutil.ignore_patterns(*_LEFT_BEHIND, *_INSTALLED)
     shutil.copytree(top, copy, ignore=ignored, symlinks=True)
     for directory, names, _ in os.walk(top):

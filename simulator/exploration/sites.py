@@ -1,4 +1,4 @@
-"""Sites: the numbered calls, deliveries and transactions of a test at which something can go wrong."""
+"""Sites: the numbered calls, deliveries and transactions in a test, in each of which a fault can be injected."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def sites_of(evidence: Document) -> list[Site]:
 
 
 def every_site(evidence: Document) -> list[Site]:
-    """Return all sites of a test, including its beginning and the lines at which an application can crash."""
+    """Return all sites of a test, including the test's beginning and the lines at which an application can crash."""
     sites = sites_of(evidence)
     processes = _processes(sites) if evidence.get("app") else ()
     return [*sites, *_start(evidence, sites), *_lines(evidence.get("lines", ())), *processes]
 
 
 def _start(evidence: Document, sites: list[Site]) -> Iterator[Site]:
-    """Yield the beginning of a test as a site, if the test uses the service."""
+    """Yield one site for the beginning of a test, if the test uses the service."""
     if sites:
         yield Site("start", "start", 1, {"world": "", "orders": [row["shown"] for row in evidence["transactions"]]})
 

@@ -1,4 +1,4 @@
-"""The verdict on each run, and on the tests without faults."""
+"""Verdicts on runs with a fault, and on tests without faults."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ NOTHING: Document = {
 
 
 def verdict_on(run: Run, result: Result, baseline: Baseline) -> Judged:
-    """Return the verdict on a run. If there is evidence from before the integrator's job, the result also contains the
-    verdict on that evidence.
+    """Return the verdict on a run. If evidence was also collected before the integrator's job ran, the result also
+    contains the verdict on that evidence.
     """
     evidence = result["evidence"] or {**NOTHING, "hits": int(result["hung"])}
     verdict = _judge(run, result, evidence, baseline, baseline.evidence)
@@ -92,9 +92,9 @@ def _judge(run: Run, result: Result, evidence: Document, baseline: Baseline, usu
 
 
 def _of_stages(before: Verdict, after: Verdict) -> Verdict:
-    """Return the verdict after the `--settle` command has run, together with the earlier one.
+    """Return the verdict after the `--settle` command, with the name of the verdict before it in the field `before`.
 
-    If the command repaired the error, the verdict says so.
+    If the command repaired the error, the verdict is `HIDDEN_BY_SETTLE`.
     """
     if before.is_finding and not after.is_finding:
         note = f"before your job ran, the verdict was {before.verdict}: {before.note}"

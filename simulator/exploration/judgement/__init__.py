@@ -1,1 +1,1 @@
-"""Assessment of a run: evidence from its worlds, verdicts, causes of findings."""
+"""Assessment of runs: collects evidence from a run's worlds, determines the verdict, and groups findings by cause."""

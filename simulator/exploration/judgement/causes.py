@@ -49,8 +49,8 @@ class Cause(NamedTuple):
 def key_of(one: Judged) -> tuple[str, str, str]:
     """Return a key that is the same for all findings with the same cause: fault family, location and verdict.
 
-    Different code handles different operations, so failed calls are grouped by operation. One receiver gets all
-    deliveries, so the event type does not matter.
+    Failed calls are grouped by operation, because different code handles different operations. Failed deliveries are
+    not grouped by event type, because one receiver gets all deliveries.
     """
     fault, verdict = one.run.fault, one.verdict.verdict
     family = _FAMILY_OF.get(fault, fault)
@@ -65,7 +65,7 @@ def key_of(one: Judged) -> tuple[str, str, str]:
 
 
 def causes_of(findings: Sequence[Judged]) -> list[Cause]:
-    """Return the causes of findings. The order is that of the first finding for each cause."""
+    """Return the causes of findings, in the order of their first findings."""
     groups: dict[tuple[str, str, str], list[Judged]] = {}
     for one in findings:
         groups.setdefault(key_of(one), []).append(one)
@@ -73,7 +73,7 @@ def causes_of(findings: Sequence[Judged]) -> list[Cause]:
 
 
 def _id(key: tuple[str, str, str]) -> str:
-    """Return an id for a cause that does not depend on how many runs reveal the cause."""
+    """Return the id of a cause. The id does not depend on how many runs reveal the cause."""
     return f"cause-{key[0]}-{hashlib.sha256('|'.join(key).encode()).hexdigest()[:8]}"
 
 

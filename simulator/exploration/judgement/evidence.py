@@ -1,4 +1,6 @@
-"""The evidence of a test, collected from its worlds: calls, deliveries, transactions, and where the money is."""
+"""The evidence from a test, collected from its worlds: calls, deliveries, transactions, and the amount of money that
+each party has.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ _CHANGES = (
 
 
 def same(text: str) -> str:
-    """Remove what differs between two runs of the same test from a string, such as ports and durations."""
+    """Replace the parts of a string that change from run to run, such as ports and durations, with fixed text."""
     for pattern, instead in _CHANGES:
         text = pattern.sub(instead, text)
     return text
@@ -59,7 +61,7 @@ _NOT_GENUINE = frozenset({"corrupt_signature", "alter_body", "stale_timestamp"})
 class Mark(NamedTuple):
     """The number of calls and delivery attempts when a test ended.
 
-    Later calls and attempts do not belong to the test.
+    Calls and attempts after these do not belong to the test.
     """
 
     calls: int
@@ -71,8 +73,8 @@ class Mark(NamedTuple):
 
 
 def evidence_of(armed: Sequence[ArmedWorld], paid: Collection[str] = ()) -> Found:
-    """Return the evidence for the verdict: the money in a test's worlds, in the order in which the worlds were
-    created.
+    """Return the evidence on which the verdict on a run is based. It is collected from the test's worlds, in the order
+    in which the worlds were created.
 
     `paid`: the ids of transactions that were paid after the test ended.
     """
@@ -124,8 +126,8 @@ def _details(call: Document | None) -> str:
 
 
 def effects_of(armed: Sequence[ArmedWorld]) -> str:
-    """Return a digest of all responses, deliveries and balances. Equal digests mean that a fault changed none of
-    them.
+    """Return a digest of all responses, deliveries and balances. If the digest is the same with and without a fault,
+    the fault had no visible effect.
 
     Random references and values that `same` removes are ignored, so two runs without faults have the same digest.
     """
@@ -168,8 +170,8 @@ def _cause_of(row: Document, delivered: Mapping[str, list[tuple[str, set[str]]]]
     """Return the type of the event that a call reacts to: the last event about its object delivered at the same time.
 
     The simulated clock is paused while an event is being handled, so the result does not depend on the receiver's
-    speed. The journal cannot distinguish a handler from a test that reads the same object at the same time. This only
-    creates one more group of calls.
+    speed. The journal cannot distinguish a handler from a test that reads the same object at the same time. The only
+    effect of a mistake is one more group of calls.
     """
     asked = f"{row['path']} {unquote_plus(row['query'])}"
     types = [kind for kind, names in delivered.get(row["at"], ()) if any(name in asked for name in names)]
@@ -206,7 +208,7 @@ def _call(row: Document) -> Found:
 
 
 def _named_in(value: object) -> Iterator[str]:
-    """Yield the ids and references in a body."""
+    """Yield the ids and references in a request or response body."""
     if isinstance(value, Mapping):
         for name, inner in value.items():
             if (name == "id" or name.endswith("_id") or name == "reference") and isinstance(inner, str):
@@ -218,7 +220,7 @@ def _named_in(value: object) -> Iterator[str]:
 
 
 def _deliveries(world: World, most: int) -> Iterator[Found]:
-    """Return the first delivery attempt for each event and endpoint."""
+    """Yield the first delivery attempt for each event and endpoint."""
     rows = world.deliveries()[:most]
     caused = _caused_by_calls(world, {row["event_id"] for row in rows})
     told = [(str(_object_in(row["request_body"]).get("id", "")), row["event_type"]) for row in rows]
@@ -233,12 +235,14 @@ def _deliveries(world: World, most: int) -> Iterator[Found]:
 
 
 def _ends_after(event: str) -> Collection[str]:
-    """Return the types of later events that can end the event's object. Empty if there are none."""
+    """Return the types of events that can follow an event of this type and end its object. The result can be empty."""
     return vocabulary().ends_after(event) if event in vocabulary().events else ()
 
 
 def _caused_by_calls(world: World, events: set[str]) -> set[str]:
-    """Return the events that calls caused: events that were emitted at the time of a call that changed something."""
+    """Return those of the given event ids whose events were emitted at the same time as a successful call other than
+    GET. These events were caused by calls.
+    """
     moments = {row["at"] for row in world.requests() if row["method"] != "GET" and row["status"] < 300}
     return {row["id"] for row in world.events() if row["id"] in events and row["created_at"] in moments}
 
@@ -291,7 +295,7 @@ def _asked_for(world: World, order: str, member: str) -> Any:
 
 
 def _at(row: Document, path: str) -> Any:
-    """Return an order's value at a dotted path, or None."""
+    """Return the value at a dotted path, such as `a.b`, in a JSON object, or None if there is none."""
     found: Any = row
     for name in path.split("."):
         found = found.get(name) if isinstance(found, dict) else None
@@ -299,7 +303,7 @@ def _at(row: Document, path: str) -> Any:
 
 
 def _switched_off(world: World, resources: Sequence[Document]) -> list[str]:
-    """Return the event types that an application refused so often that its endpoint was disabled."""
+    """Return the types of events that an application refused until its webhook endpoint was disabled."""
     disabled = {row["id"] for row in resources if row["kind"] == "webhook" and row["status"] == "disabled"}
     if not disabled:
         return []

@@ -60,7 +60,7 @@ def _paid_after(row: Document) -> bool:
 
 
 def _is_gone(row: Document) -> bool:
-    """Return True if a transaction has ended without a delivery."""
+    """Return True if a transaction has ended without a delivery of money."""
     return row["status"] in vocabulary().order_ends - {_DELIVERED}
 
 
@@ -140,9 +140,11 @@ def judge(
     strikes: bool,
     by_reference: bool = True,
 ) -> Verdict:
-    """Return the verdict on a run. `strikes`: a call or delivery failed while third parties acted as usual.
+    """Return the verdict on a run. `strikes`: True if the fault breaks a call or delivery, False if it changes what a
+    third party does.
 
-    `by_reference`: orders are matched by reference, because the references are the same in every run.
+    `by_reference`: True if an order has the same reference in every run. Orders are then matched by reference, and
+    otherwise by amount and recipient.
     """
     before, after = (Orders(evidence, by_reference=by_reference) for evidence in (baseline, run))
     if not run["hits"]:
@@ -169,8 +171,8 @@ def judge(
 
 
 def _newly_wrong(before: Orders, after: Orders, *, by_reference: bool) -> Iterator[Problem]:
-    """Yield the orders that are wrong in the integrator's records, except orders that are at least as wrong without the
-    fault.
+    """Yield the orders that are wrong in the integrator's records and were less wrong, or correct, in the run without
+    the fault.
     """
     known: dict[object, int] = {}
     for one in books_disagree(before):
@@ -265,7 +267,7 @@ def _wrong_with_order(
 def _follows_a_late_payment(now: _Order, before: Orders, after: Orders) -> bool:
     """Return True if an order may exist only because another order was paid after the test.
 
-    That is the case if both orders were paid after the test, and the other one was never paid in the run without
+    This is the case if both orders were paid after the test, and the earlier order was never paid in the run without
     faults.
     """
     late = [name for name, one in after.all.items() if before.of(name).rows and any(map(_paid_after, one.completed))]

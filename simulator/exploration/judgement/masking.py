@@ -1,4 +1,4 @@
-"""Random values in a test, such as references made from a UUID. Their differences between runs are irrelevant.
+"""Random values in a test, such as references made from a UUID. They are ignored when two runs are compared.
 
 The two runs of a test without faults reveal which values are random. Reports replace them with `<random 1>`, `<random
 2>` and so on, in order of appearance. So two runs can be compared line by line, and reports are reproducible.
@@ -23,10 +23,10 @@ Row = Sequence[str]
 
 @dataclass(frozen=True)
 class Masks:
-    """The random values in a test. `templates`: lines from its history, as patterns with a group for each random
-    word.
+    """The random values in a test. `templates`: regular expressions for lines in the test's history, with a group for
+    each random word.
 
-    `references`: the random references in both runs, or None if all references are the same in every run.
+    `references`: the references that are equal in both runs, or None if all of them are.
     """
 
     templates: tuple[re.Pattern[str], ...] = ()
@@ -80,7 +80,7 @@ def masks_of(one: Document, other: Document) -> Masks:
 
 
 def _alike(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield pairs of lines from two histories that are equal except for words with digits."""
+    """Align two histories. Yield each pair of lines that differ at most in words that contain digits."""
     left, right = ([_shape(text) for text in texts] for texts in (before, after))
     for block in SequenceMatcher(None, left, right, autojunk=False).get_matching_blocks():
         yield from zip(before[block.a : block.a + block.size], after[block.b : block.b + block.size], strict=True)

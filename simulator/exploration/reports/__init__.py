@@ -1,3 +1,3 @@
-"""Reports of an exploration: tables, JSON, JUnit, the HTML page, and the receipt (command, seed, version and result of
-the run).
+"""Reports on an exploration: tables, JSON, JUnit, an HTML page, and the receipt (the command, seed, version and results
+of the exploration).
 """

@@ -1,4 +1,6 @@
-"""The HTML page of an exploration. It compares two timelines for each finding: without and with the fault."""
+"""The HTML report on an exploration. For each finding, it compares the timelines of two runs: without and with the
+fault.
+"""
 
 from __future__ import annotations
 
@@ -91,10 +93,9 @@ Cell = Mapping[str, str]
 
 
 def beside(before: Sequence[Row], after: Sequence[Row]) -> list[tuple[Cell | None, Cell | None]]:
-    """Align two timelines. Equal rows are on the same line. Any other row is alone on its line or next to a different
-    row.
+    """Align two timelines in two columns, like a side-by-side diff. Equal rows are on the same line.
 
-    Rows for faults that explore itself adds or removes are omitted.
+    Rows that record that explore itself added or removed a fault are omitted.
     """
     left, right = ([_cell(row) for row in _unarmed(rows)] for rows in (before, after))
     matcher = SequenceMatcher(None, [row["text"] for row in left], [row["text"] for row in right], autojunk=False)
@@ -110,7 +111,7 @@ _ACTIVE = re.compile(rf"(activate names )(?:(.*), )?{SCENARIO}$")
 
 
 def _unarmed(rows: Sequence[Row]) -> Iterator[Row]:
-    """Yield the rows of a timeline without those that explore itself caused."""
+    """Yield the rows of a timeline, except rows for control calls that explore itself made."""
     own = False
     for row, following in zip_longest(rows, rows[1:]):
         at, what, text = row

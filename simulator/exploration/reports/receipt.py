@@ -1,7 +1,7 @@
 """The receipt of an exploration: suite, options, and the number of runs for each verdict.
 
-The receipt inside a report has the same bytes whenever the exploration is repeated. The suite's git state changes
-with every commit, so `with_commit` adds it only to the readable output and to `receipt.json`.
+The receipt in `report.json` has the same bytes whenever the exploration is repeated. The suite's git state changes with
+every commit, so `with_commit` adds it only to the readable output and to `receipt.json`.
 """
 
 from __future__ import annotations

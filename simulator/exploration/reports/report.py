@@ -1,4 +1,4 @@
-"""Reports on an exploration: a summary, JSON, JUnit, the HTML page, a scenario file for each finding."""
+"""Reports on an exploration: a summary, JSON, JUnit, an HTML page, and a scenario file for each finding."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ _MOST_WARNINGS = 5
 
 
 class NoFinding(Exception):
-    """The finding does not exist, or the file does not contain one."""
+    """Raised if a finding does not exist, or if a file does not contain a finding or a report."""
 
 
 def document(explored: Explored) -> JsonObject:
     """Return `report.json`.
 
-    It has the same bytes for the same seed, regardless of the workers, the time and the git state.
+    The report has the same bytes for the same seed, regardless of the number of workers, the time and the git state.
     """
     found = rest(explored)
     return {**found, "receipt": receipt(explored, found)}
@@ -98,8 +98,8 @@ def _after(one: Judged) -> str:
 
 
 def _book(line: Problem) -> JsonObject:
-    """Return an order with two different amounts as a JSON object: `delivered` by the service, and `booked` by the
-    integrator.
+    """Return, as JSON, an order for which the service and the integrator have different amounts. `delivered` is the
+    service's amount, and `booked` is the integrator's.
     """
     return {
         "order": line.order,
@@ -114,7 +114,7 @@ def write(explored: Explored, directory: Path, known: Mapping[str, str] = {}) ->
     """Write all files into a directory, which is created if missing. Findings from an earlier exploration are
     deleted.
 
-    `known`: findings from an earlier report. They are not reported as failures in JUnit.
+    `known`: findings from an earlier report. The JUnit report does not contain them as failures.
     """
     findings = directory / "findings"
     findings.mkdir(parents=True, exist_ok=True)
@@ -132,7 +132,7 @@ def write(explored: Explored, directory: Path, known: Mapping[str, str] = {}) ->
 
 
 def put(path: Path, text: str) -> None:
-    """Write a file. Lone surrogates in strings from the tests are replaced."""
+    """Write a file as UTF-8. Lone surrogates, which can come from the tests, are replaced."""
     path.write_text(text, "utf-8", "replace")
 
 
@@ -181,8 +181,8 @@ def finding_file(one: Judged) -> str:
 def read_run(given: str, directory: Path) -> Run:
     """Return the run to repeat. Raises `NoFinding` if there is none.
 
-    `given`: a finding's file, or a run id in `directory`. A run that is not a finding has no file. It is read from
-    the report.
+    `given`: a finding's file, or a run id in `directory`. A run without a finding has no file, so it is read from the
+    report in `directory`.
     """
     is_file = given.endswith((".yaml", ".yml"))
     path = Path(given) if is_file else directory / "findings" / f"{given}.yaml"
@@ -203,7 +203,7 @@ def read_run(given: str, directory: Path) -> Run:
 
 
 def _reported(name: str, report: Path) -> Run | None:
-    """Return a run from a report by its id, without the details of its fault."""
+    """Return the run with this id from a report, with an empty plan. Return None if the report does not contain it."""
     try:
         rows = json.loads(report.read_text("utf-8"))["runs"]
         row = next(row for row in rows if row["id"] == name)
@@ -226,7 +226,7 @@ def known_findings(path: Path) -> dict[str, str]:
 
 
 class Compared(NamedTuple):
-    """The ids of findings that differ from an earlier report."""
+    """Two sets of finding ids, from a comparison with an earlier report."""
 
     new: Sequence[str]
     """Findings that are missing in the earlier report, or less severe there."""
@@ -247,7 +247,7 @@ class Compared(NamedTuple):
 
     @property
     def sentences(self) -> Iterator[str]:
-        """Describe the findings that no longer occur and the findings that were not run again."""
+        """Return sentences about the findings that no longer occur and the findings whose runs were not repeated."""
         for names, what in ((self.gone, "gone"), (self.unseen, "not covered by this plan")):
             if names:
                 yield f"{counted(len(names), 'known finding is', 'known findings are')} {what}: {', '.join(names)}"
@@ -286,7 +286,9 @@ def summary(explored: Explored, out: Path, known: Mapping[str, str] = {}) -> str
 
 
 def _cause_lines(explored: Explored, cause: Cause, out: Path, known: Mapping[str, str]) -> Iterator[str]:
-    """Yield the lines for a finding: the first run that reveals it, then the others."""
+    """Yield the lines of text for one cause of findings: its first finding in full, then the other runs that have the
+    same cause.
+    """
     one, *others = cause.findings
     verdict, advice = one.verdict, advice_of(one.run.fault)
     yield f"{verdict.verdict.upper()}  {one.run.test}  (the test {one.outcome}{_known(one, known)})"
@@ -360,10 +362,11 @@ def summed(explored: Explored) -> str:
 
 
 def junit_report(explored: Explored, directory: Path, new: Collection[str]) -> str:
-    """Return a test case for each run. A new finding is a failure, which is reported once for each cause.
+    """Return a JUnit report with a test case for each run. New findings are failures, but only one failure is reported
+    for each cause.
 
-    More runs with the same cause, known findings, and runs that were not reached are skipped. Each flaky test adds
-    one more skipped case.
+    Further runs with the same cause, known findings, and runs in which the fault never happened are reported as
+    skipped. There is also one skipped test case for each flaky test.
     """
     failing: dict[str, Cause] = {}
     same_as: dict[str, str] = {}

@@ -1,1 +1,1 @@
-"""The runs of an exploration. Each runs pytest or another command in a world with a fault."""
+"""The runs of an exploration. Each run executes a pytest test or another command in a world with a fault."""

@@ -50,14 +50,15 @@ MODES = {
 
 
 class HookFailed(Exception):
-    """An integrator's hook fails even without faults. The message contains its output."""
+    """Raised if an integrator's hook fails even without faults. The message contains the hook's output."""
 
 
 @dataclass(frozen=True)
 class Hooks:
-    """The integrator's hooks: the values of `--settle` and `--books`, or functions.
+    """The integrator's hooks, as shell commands (from options such as `--settle` and `--books`) or as functions.
 
-    `here`: a function runs in this process, which also runs the tests. `mode`: one of `MODES`.
+    `here`: True if hooks that name a function are called in this process, which also runs the tests. `mode`: one of
+    `MODES`.
     """
 
     settle: str | Callable[[], object] | None = None
@@ -80,12 +81,13 @@ def follow(
     story: bool,
     effects: bool,
 ) -> JsonObject:
-    """Run everything that happens after a test. Return the evidence, `hits`, `books`, `unread`, `not_genuine`.
+    """Run everything that happens after a test. Return the evidence, with the fields `hits`, `books`, `unread` and
+    `not_genuine`.
 
-    `environments`: the environments for the integrator's commands, used one after another. `story`: include the
-    history. `effects`: include a digest of everything that a fault can change. Under an alternative assumption,
-    nothing runs after the test, because a different amount of money is not an error in that case and only the test
-    result matters.
+    `environments`: sets of environment variables. Each of the integrator's commands runs once with each set. `story`:
+    True if the evidence includes the history. `effects`: True if the evidence includes a digest of everything that a
+    fault can change. Under an alternative assumption, nothing runs after the test and the result is empty. Different
+    amounts of money are not errors in that case.
     """
     if any("assumptions" in one.plan for one in armed):
         return {}
@@ -152,9 +154,9 @@ def _last(armed: ArmedWorld, hooks: Hooks, environments: Sequence[Mapping[str, s
 def _live_on(
     worlds: Sequence[World], learning: Sequence[ArmedWorld], paid: list[str], wait: Callable[[], None], hooks: Hooks
 ) -> None:
-    """Let four simulated days pass. If the application creates orders on these days, let four more days pass.
+    """Let four simulated days pass. If the application creates orders in these days, let four more days pass.
 
-    `learning`: the worlds whose payer prompts are paid first. Their transactions are added to `paid`.
+    `learning`: the worlds whose payer prompts are paid first. The ids of the paid transactions are added to `paid`.
     """
     for _ in range(1 + _FOLLOW_UPS):
         known = _orders(worlds)
@@ -215,8 +217,8 @@ def _forges(armed: Sequence[ArmedWorld]) -> bool:
 
 
 def _learns(world: World, hooks: Hooks) -> bool:
-    """Return True if an application can be notified about a payment after its test, so that its records can include
-    the payment.
+    """Return True if the application can find out about a payment that is made after the test, and can add the payment
+    to its records.
     """
     if hooks.books is None or hooks.settle is not None:
         return True
@@ -225,10 +227,10 @@ def _learns(world: World, hooks: Hooks) -> bool:
 
 
 def _paid(armed: ArmedWorld) -> list[str]:
-    """Pay every open payer prompt, unless a scenario controls the payer. Return the transaction ids.
+    """Approve every open payer prompt, unless a scenario controls the payer. Return the ids of the paid transactions.
 
-    A test pays the orders that it knows about. An order that was placed twice has a second prompt. The duplicate
-    costs money only if a customer approves this prompt too. The order with the fault is not paid here.
+    A test pays only the orders that it knows about. If an application places an order twice, the second order has its
+    own prompt, and costs money only if a customer approves this prompt too. The order with the fault is not paid.
     """
     world = armed.world
     rows = world.control("GET", "/resources")["data"]
@@ -259,7 +261,9 @@ def _finish(world: World) -> bool:
 
 
 def _settle(hooks: Hooks, environments: Sequence[Mapping[str, str]], *, must_work: bool) -> None:
-    """Run the integrator's job. If the job fails after a fault, it runs again next time, as in production."""
+    """Run the integrator's job (`--settle`). A failure is ignored unless `must_work` is True, because in production the
+    job would run again later.
+    """
     try:
         if callable(hooks.settle):
             hooks.settle()
@@ -292,10 +296,11 @@ def _wait(hooks: Hooks, environments: Sequence[Mapping[str, str]], *, must_work:
 
 
 def books_of(hooks: Hooks, environments: Sequence[Mapping[str, str]], *, must_work: bool) -> JsonObject:
-    """Return the integrator's records (`order`, `state`, `amount`, `currency` of each line), or None.
+    """Return a JSON object. `books` contains the integrator's records (each with `order`, `state`, `amount` and
+    `currency`), or None if there are none.
 
-    If several environments return equal records, they are counted once. `unread` is the reason why records cannot be
-    read after a fault.
+    Equal records from several environments are returned once. If records cannot be read after a fault, `unread`
+    contains the reason.
     """
     try:
         read = [_lines(hooks, environment) for environment in environments]

@@ -27,7 +27,7 @@ _POLL_SECONDS = 0.02
 
 
 class NotReady(Exception):
-    """The application does not start. The message contains its output."""
+    """Raised if the application does not start. The message contains the application's output."""
 
 
 class App:
@@ -44,7 +44,9 @@ class App:
         self._process = self._started()
 
     def _started(self) -> subprocess.Popen[bytes]:
-        """Start the process and wait until its port accepts connections. Raises NotReady if it does not."""
+        """Start the process and wait until its port accepts connections. Raises NotReady if the process ends or takes
+        too long.
+        """
         try:
             process = subprocess.Popen(
                 shlex.split(self._command),
@@ -89,9 +91,10 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 def running(
     command: str | None, environment: Mapping[str, str], world: World, plan: Document | None
 ) -> Iterator[dict[str, str]]:
-    """Run an application for the worlds of a run, and kill it once if the plan requires it.
+    """Run an application for the worlds of a run, and kill the application once if the run's plan requires this.
 
-    Yield the variable with which tests and hooks find the application. Raises NotReady if it does not start.
+    Yield the environment variable that contains the application's port, for tests and hooks. Raises NotReady if it does
+    not start.
     """
     if command is None:
         yield {}
@@ -111,7 +114,7 @@ def running(
 
 
 def _wait_and_kill(world: World, app: App, is_over: Callable[[], bool]) -> None:
-    """Kill the application when its world's fault happens. The fault holds a response or a delivery meanwhile."""
+    """Kill the application when the fault in its world happens. The fault delays a response or delivery meanwhile."""
     with suppress(SimulatorError, NotReady):  # the world has ended
         while not any(row["hits"] for row in world.control("GET", "/faults")["data"]):
             if is_over():

@@ -22,7 +22,7 @@ SCENARIO = "what-goes-wrong"
 class ArmedWorld:
     """A world with a fault. `plan`: an `Arming` as JSON, or None.
 
-    `name`: identifies the world within a run. The first world is "". A plan applies to only one world of the run.
+    `name`: identifies the world within a run. The name of a run's first world is "". A plan applies to only one world.
     """
 
     def __init__(self, world: World, plan: Document | None, name: str = "") -> None:
@@ -41,7 +41,7 @@ class ArmedWorld:
         self._faults, self._hits, self._swapped = list(faults), hits, swapped
 
     def arm(self) -> None:
-        """Add the faults, and the scenario that takes precedence over all others."""
+        """Add the plan's faults and its scenario, which takes precedence over all other scenarios."""
         for number, fault in enumerate(self.plan.get("faults", ())):
             with suppress(SimulatorError):  # a fault that this world refuses never applies
                 made = self.world.control("POST", "/faults", fault)
@@ -53,7 +53,7 @@ class ArmedWorld:
             self.activate(self.scenarios())
 
     def activate(self, names: Sequence[str]) -> None:
-        """Activate scenarios with lower precedence than the fault's own scenario."""
+        """Activate the named scenarios. The plan's own scenario takes precedence over them."""
         mine = [SCENARIO] if self.plan.get("rules") else []
         self.world.control("PUT", "/scenarios/active", {"names": [*names, *mine]})
 
@@ -74,7 +74,7 @@ class ArmedWorld:
 
     @property
     def hits(self) -> int:
-        """Return how often the fault happened. The number is complete only after `lift`."""
+        """Return how often the fault has happened. The number is complete only after a call of `lift`."""
         if self.plan.get("clock"):
             return int(any(not row["path"].startswith("/_simulator") for row in self.world.requests()))
         if self._missing:
@@ -92,7 +92,8 @@ class ArmedWorld:
     def lift(self) -> None:
         """Remove all faults, including the test's own, and repair effects that an integrator cannot repair.
 
-        A fault of a plan that `stays` is not removed. Actions of payers and banks are not undone.
+        If the plan's field `stays` is True, the plan's own faults are not removed. Actions of payers and banks are not
+        undone.
         """
         rows = self.world.control("GET", "/faults")["data"]
         hits = {row["id"]: int(row["hits"]) for row in rows}
@@ -110,7 +111,7 @@ class ArmedWorld:
                 )
 
     def _refill(self) -> list[Document]:
-        """Repair effects of faults that depend on the current state."""
+        """Return the actions that repair the effects of faults, if the required action depends on the current state."""
         steps: list[Document] = []
         for fault in self.plan.get("faults", ()):
             act = fault.get("act", {})
@@ -159,7 +160,7 @@ def variables(world: World) -> dict[str, str]:
 
 
 def assumed(plan: Document | None) -> dict[str, str]:
-    """Return environment variables that give worlds created with the test kit the same assumptions as the run's own
+    """Return environment variables that make the test kit create worlds with the same assumptions as the run's own
     world.
     """
     flipped = (plan or {}).get("assumptions")

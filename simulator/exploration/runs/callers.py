@@ -1,4 +1,6 @@
-"""The line of the integrator's code that makes a call. A header sends it to the simulator for the timeline."""
+"""Headers that contain the line of the integrator's code that makes a call. The simulator shows this line in the
+timeline.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from simulator.exploration.runs.crashing import IS_SIMULATOR, own_file
 
 @contextmanager
 def named() -> Iterator[None]:
-    """Add the header to calls made with httpx, requests, urllib and `http.client` in this process."""
+    """Add the calling line as a header to all requests made with httpx, requests, urllib or `http.client` in this
+    process.
+    """
     send, send_async, end = httpx.Client.send, httpx.AsyncClient.send, http.client.HTTPConnection.endheaders
 
     def sent(self: httpx.Client, request: httpx.Request, **more: Any) -> httpx.Response:

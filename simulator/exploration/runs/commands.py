@@ -85,9 +85,9 @@ class CommandRunner:
         return {**result, "seconds": time.monotonic() - begun}
 
     def _follow(self, link: HttpLink, task: Task, own: World, more: Mapping[str, str]) -> JsonObject:
-        """Collect the evidence from all worlds that received calls, or from the run's own world if none did.
+        """Collect the evidence from all worlds that received calls. If there are none, use the run's own world.
 
-        `more`: further variables for the integrator's commands.
+        `more`: further environment variables for the integrator's commands.
         """
         armed: list[ArmedWorld] = []
         played: list[Played] = link.control("GET", RUN)["worlds"]

@@ -1,12 +1,13 @@
-"""Simulated crashes of an application that runs in the tests' process: finds the lines at which it can crash, and makes
-it crash there.
+"""Simulated crashes of an application that runs in the tests' process. Finds the lines at which the application can
+crash, and makes the application crash at one of these lines.
 
 If an application crashes between two statements, its earlier writes remain and the rest of its work is lost. A traced
-run records the lines that matter: the first line of a handler, and the first line after each write. Lines with no write
-between them count as one line. A later run raises `Died` at one of these lines.
+run records the lines at which a crash matters: the first line of a webhook handler, and the first line after each
+write. Lines with no write between them count as one line. A later run raises `Died` at one of these lines.
 
-Code between the line and the receiver or the test is unwound, so `finally`, `with` and `except BaseException` still
-run, unlike in a killed process. Memory is also preserved, unless the suite's hook rebuilds the application.
+`Died` is an exception that propagates up to the webhook receiver or the test. So `finally`, `with` and `except
+BaseException` blocks still run, unlike in a killed process. Memory is also preserved, unless the suite's hook rebuilds
+the application.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def own_file(code: CodeType) -> str:
 
 
 class Scene:
-    """One piece of the application's work: the handling of a delivery, or the call phase of a test."""
+    """One piece of the application's work: either the handling of one delivery, or the call phase of a test."""
 
     def __init__(self, kind: str, event: str) -> None:
         self.kind = kind
@@ -68,9 +69,10 @@ _scene: ContextVar[Scene | None] = ContextVar("scene", default=None)
 
 
 def begin(kind: str, event: str = "") -> Scene:
-    """Begin a piece of work in the current context, and return it.
+    """Begin a piece of work (the handling of a delivery, or the call phase of a test) in the current context, and
+    return it.
 
-    `event`: the type of the event that it handles, if any.
+    `event`: the type of the delivered event, or "" for a test.
     """
     scene = Scene(kind, event)
     _scene.set(scene)
@@ -78,15 +80,16 @@ def begin(kind: str, event: str = "") -> Scene:
 
 
 def end() -> None:
-    """End the piece of work in the current context."""
+    """End the current piece of work (see `begin`)."""
     _scene.set(None)
 
 
 def restarted(is_quiet: Callable[[], object], after_death: Callable[[], None]) -> Callable[[], object]:
-    """Return a check of the application's queue. It still works after a worker that it starts has crashed.
+    """Wrap a check of the application's queue. The new check also works if the application crashes while the check
+    runs.
 
-    After a crash, the check returns False, so it is called again. The test continues, as it does when a process is
-    killed.
+    After a crash, the new check calls `after_death` and returns False, so it is called again later. The test continues,
+    as it would if the application ran in its own process and were killed.
     """
 
     def check() -> object:
@@ -153,7 +156,9 @@ class Tracer:
         self.databases.roll_back()
 
     def _calls(self, frame: FrameType, event: str, argument: Any) -> Callable[..., Any] | None:
-        """Return the tracer for a function's lines, or None for functions outside the application."""
+        """Return the function that traces the lines of a called function, or None if the called function is not part of
+        the application.
+        """
         if not self._active or not self._name_of(frame.f_code):
             return None
         return self._lines
@@ -177,10 +182,10 @@ class Tracer:
         return self._lines
 
     def _begins_a_line(self, frame: FrameType) -> bool:
-        """Return True at the beginning of a line.
+        """Return True if the frame is at the beginning of a line.
 
-        The line of a `with` is visited again when its resources are released. The application must not crash before
-        that.
+        At the end of a `with` block, Python visits the line of the `with` again to release its resources. The
+        application must not crash before the release.
         """
         code = frame.f_code
         begins = self._begins.get(code)
@@ -211,8 +216,8 @@ class Tracer:
 class _Databases:
     """The SQLite connections of a run. `connect` replaces `sqlite3.connect`.
 
-    A write belongs to the piece of work whose statement commits it. Another thread may use the same connection at the
-    same time, and its lines must not become places only because it was fast or slow.
+    A write belongs to the piece of work that commits it. Another thread may use the same connection at the same time.
+    Whether the application can crash at that thread's lines must not depend on the thread's speed.
     """
 
     def __init__(self) -> None:
@@ -243,8 +248,8 @@ class _Databases:
     def have_changed(self) -> bool:
         """Return True if changes were committed since the last call by a thread that belongs to no piece of work.
 
-        Database libraries have such threads. The work that uses them continues with its next line. The main thread
-        does not count: between pieces of work, it sets up tests and runs the integrator's job.
+        Database libraries use such threads. The main thread does not count, because it also sets up tests and runs the
+        integrator's job.
         """
         changed, self._changed = self._changed, False
         return changed
@@ -259,7 +264,9 @@ class _Databases:
 def _reporting_connection(
     whole: type[sqlite3.Connection], report: Callable[[sqlite3.Connection], None]
 ) -> type[sqlite3.Connection]:
-    """Return a subclass that calls `report` after everything that can commit, including on its cursors."""
+    """Return a subclass of a connection class that calls `report` after every method that can commit, including methods
+    of its cursors.
+    """
 
     def cursor(self: Any, factory: type[sqlite3.Cursor] = sqlite3.Cursor) -> sqlite3.Cursor:
         names = ("execute", "executemany", "executescript", "fetchone", "fetchmany", "fetchall", "__next__")
@@ -287,7 +294,7 @@ def _reporting(whole: type, names: Iterable[str], report: Callable[[Any], None])
 
 
 def _is_pair(one: Any) -> bool:
-    """Return True for one end of a socket pair, with which event loops wake themselves when threads call them."""
+    """Return True if a socket is one end of a socket pair. Event loops use socket pairs to wake themselves up."""
     try:
         return one.getpeername() in ("", b"")
     except OSError:
@@ -312,7 +319,9 @@ def _sockets() -> list[Any]:
 
 
 class _Opened:
-    """Reports files that are opened for writing. Python cannot remove audit hooks, so there is only one."""
+    """Reports files that are opened for writing. All runs share one audit hook, because Python cannot remove audit
+    hooks.
+    """
 
     tell: Callable[[], None] = staticmethod(lambda: None)
     _is_begun = False

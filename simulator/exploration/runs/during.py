@@ -1,7 +1,7 @@
-"""Books that are read during a test, whenever the service changes the state of an order.
+"""Reads the integrator's books during a test, whenever the service changes the state of an order.
 
-Every advance of the clock is split at these instants. An order is late if its books disagree with the ledger for
-longer than tolerated.
+Every advance of the clock is split at these times. An order is late if the books disagree with the ledger about it for
+longer than the tolerated time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ Advance = Callable[[Document], JsonObject]
 
 
 class Watch:
-    """Checks the books for one world. `books` returns them, or None."""
+    """Checks the integrator's books against the ledger of one world. `books` is a function that returns the books, or
+    None if they cannot be read.
+    """
 
     def __init__(self, one: ArmedWorld, books: Callable[[], list[Document] | None], tolerated_ms: int) -> None:
         self.late: dict[str, Problem] = {}
@@ -38,8 +40,8 @@ class Watch:
         return [{**row, "expected": f"{row['expected']:f}", "actual": f"{row['actual']:f}"} for row in each]
 
     def advance(self, advance: Advance, body: Document) -> JsonObject:
-        """Advance the clock as given in a body, and check the books at each relevant instant. Return the result of the
-        advance.
+        """Advance the clock as the request body specifies, and check the books at each time at which they can become
+        late. Return the result of the whole advance.
         """
         self.look()
         target = self._target(body)
@@ -54,7 +56,9 @@ class Watch:
         return _joined(receipts)
 
     def look(self) -> None:
-        """Compare books and ledger if an order has changed, or if they have differed for the tolerated time."""
+        """Compare the books with the ledger, if an order has changed or if a difference has lasted for the tolerated
+        time.
+        """
         resources = self._one.world.control("GET", "/resources")["data"]
         states: list[object] = [(row["id"], row["status"]) for row in resources if row.get("status")]
         now = self._now_ms()
@@ -93,7 +97,7 @@ class Watch:
 
 
 def _joined(receipts: list[JsonObject]) -> JsonObject:
-    """Return one result for consecutive advances of the clock."""
+    """Combine the results of consecutive advances of the clock into one result."""
     joined: dict[str, Any] = {**receipts[0], **receipts[-1], "from": receipts[0]["from"]}
     for name in ("fired", "events", "deliveries"):
         if isinstance(joined.get(name), list):

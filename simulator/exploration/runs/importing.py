@@ -15,7 +15,9 @@ _THROUGH = ("os", "collections.abc", "_collections_abc")
 
 
 class Reading:
-    """Watches the import of a suite between `begin` and `end`. `place`: the first line that reads, as `FILE:LINE`."""
+    """Watches the import of a suite, between `begin` and `end`. `place`: the first line that reads one of the
+    variables, as `FILE:LINE`, or "" if there is none.
+    """
 
     def __init__(self) -> None:
         self.place = ""
@@ -37,7 +39,7 @@ class Reading:
 
 
 def _reader(frame: FrameType | None) -> str:
-    """Return the line that reads the variables.
+    """Return the line of the suite that reads an environment variable.
 
     Lines in the test kit, in pytest, and in code that copies all variables are ignored.
     """

@@ -1,4 +1,4 @@
-"""Withholds the deliveries about one object during a test, then makes them in a given order."""
+"""Withholds the deliveries about one object during a test, and makes them after the test in a given sequence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _MOST_ATTEMPTS = 4
 
 
 def play(one: ArmedWorld, books: Callable[[], JsonObject]) -> Document:
-    """Deliver the events of the plan's object in the plan's order. At the end, deliver refused events once more.
+    """Deliver events about one object in the sequence that the plan specifies. Then deliver each refused event once
+    more.
 
     Return the response to the last delivery (`answer`) and the books after it (`books`, a list or None).
     """

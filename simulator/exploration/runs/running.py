@@ -38,11 +38,11 @@ _AFTER_SECONDS = 150.0
 
 
 class SuiteBroken(Exception):
-    """The command cannot run, or it fails without faults. The message contains its output."""
+    """Raised if the command cannot run, or fails without faults. The message contains the command's output."""
 
 
 class StopExploring(Exception):
-    """A user's option is invalid. The message says which option."""
+    """Raised if an option that the user has given is invalid. The message names the option."""
 
 
 class Runner(Protocol):
@@ -58,7 +58,7 @@ class Runner(Protocol):
 
 
 def is_pytest(command: Sequence[str]) -> bool:
-    """Return True if a command runs pytest directly, in any form."""
+    """Return True if a command runs pytest directly, as `pytest`, `python -m pytest` or similar."""
     names = [Path(word).name for word in command]
     return names[0] in ("pytest", "py.test") or (
         names[0].startswith("python") and "pytest" in command and command[command.index("pytest") - 1] == "-m"
@@ -68,8 +68,8 @@ def is_pytest(command: Sequence[str]) -> bool:
 class PytestRunner:
     """A pytest process that executes tests repeatedly. If it crashes, another process replaces it.
 
-    `reads`: the line where the suite reads a world's variables at import time, if any. In that case each run gets a
-    new process.
+    `reads`: the line at which the suite reads a world's environment variables at import time, or "". If there is such a
+    line, each run gets a new process.
     """
 
     def __init__(self, command: Sequence[str], url: str, seed: int, hooks: Hooks) -> None:
@@ -94,7 +94,9 @@ class PytestRunner:
         self.reads = ""
 
     def start(self, world: str = "") -> None:
-        """Collect the tests, using the environment for a world with this id. Raises SuiteBroken if collection fails."""
+        """Start pytest and collect the tests. The environment variables name a world with this id. Raises SuiteBroken
+        if collection fails.
+        """
         body = {"id": world} if world else {}
         environment = variables(self._server.new_world(seed=self._given["seed"], **body))
         tasks_read, tasks_write = os.pipe()
@@ -286,9 +288,10 @@ class _Work:
         self.failures: list[BaseException] = []
 
     def done_by(self, runner: Runner, *, waits: bool) -> None:
-        """Execute runs until none is left.
+        """Execute runs with one runner until no run is left.
 
-        `waits`: execute only waiting runs. Otherwise, waiting runs are executed last.
+        `waits`: True if the runner executes only runs that mostly wait for a response. Otherwise, it executes these
+        runs last.
         """
         mine = self._left[True] if waits else chain(self._left[False], self._left[True])
         while True:
@@ -307,5 +310,5 @@ class _Work:
 
 
 def executable(command: Sequence[str]) -> list[str]:
-    """Return the command. If `python` is not on the path, this interpreter replaces it."""
+    """Return the command. A `python` at its start is replaced with the path of this interpreter."""
     return [sys.executable, *command[1:]] if command[0] == "python" else list(command)

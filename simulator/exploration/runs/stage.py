@@ -1,8 +1,8 @@
-"""The server for the runs of a command. Every world created in a run gets the run's fault.
+"""The server for runs of a command other than pytest. It creates the run's worlds and injects the run's fault.
 
 The command does not have to know about the fault. It creates worlds, activates scenarios, calls actions and deletes
-worlds through the ordinary control API. This module replaces those control operations and adds two operations that
-describe runs.
+worlds through the ordinary control API. This module replaces these control operations, and adds operations to begin a
+run, describe it and end it.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Stage(Observer):
         self._simulator.observe(self)
 
     def rows(self) -> list[ControlOperation]:
-        """Return the control operations, including those that a run changes."""
+        """Return the rows of the control operations, including the operations that this module replaces."""
         other = {
             "create_world": self._create,
             "delete_world": self._keep,
@@ -72,14 +72,16 @@ class Stage(Observer):
     # Runs
 
     async def _begin(self, call: ControlCall) -> None:
-        """Start a run. `id`: the id of its own world. `seed`: the seed of all its worlds. `plan`: its fault."""
+        """Start a run. Fields of the request: `id` (the id of the run's own world), `seed` (the seed of all worlds in
+        the run) and `plan` (the fault to inject).
+        """
         self._id, self._seed, self._plan = call.raw["id"], call.raw["seed"], call.raw["plan"]
         self._made = 0
         self._played = {}
 
     async def _tell(self, call: ControlCall) -> JsonObject:
-        """Return the run's worlds, ordered by name. After this request, the run no longer replaces actions of the
-        command with its own outside event.
+        """Return the run's worlds, ordered by name. After this request, actions that the command requests are no longer
+        replaced with the run's own outside event.
         """
         self._plan = {}
         return {"worlds": sorted(self._played.values(), key=lambda one: one["name"])}
@@ -105,16 +107,16 @@ class Stage(Observer):
         played["faults"] = self._arm(world)
 
     def detach(self, world: World) -> None:
-        """Record the hits in a world that is deleted or replaced."""
+        """Before a world is deleted or replaced, record how often its faults have happened."""
         played = self._played.get(world.id)
         if played is not None:
             rows = world.store[FAULTS]
             played["hits"] += sum(rows[fault]["hits"] for fault in played["faults"] if fault in rows)
 
     def _arm(self, world: World) -> list[str]:
-        """Add the run's faults and its scenario, which takes precedence over all others.
+        """Add the run's faults, and add its scenario with precedence over all other scenarios.
 
-        Return the ids of the counted faults.
+        Return the ids of the faults whose hits are counted.
         """
         counting: list[str] = []
         for number, fault in enumerate(self._plan.get("faults", ())):
@@ -135,7 +137,7 @@ class Stage(Observer):
         return [*(name for name in names if name != SCENARIO), SCENARIO]
 
     async def _create(self, call: ControlCall) -> world_object.WorldObject:
-        """Create a world with the run's seed and an id that shows at which point in the run it was created."""
+        """Create a world with the run's seed. The world's id contains its number within the run."""
         if self._id:
             self._made += 1
             own: JsonObject = {"id": f"{self._id}-{self._made}"}
@@ -145,13 +147,13 @@ class Stage(Observer):
         return await worlds.create_world(call)
 
     async def _keep(self, call: ControlCall) -> None:
-        """Keep a world that its test deletes, because the verdict needs it."""
+        """Delete a world, unless it belongs to the current run. The verdict needs the run's worlds."""
         world = call.world_called(call.path["id"])
         if world.id not in self._played:
             await worlds.delete_world(call)
 
     async def _activate(self, call: ControlCall) -> scenarios.ActiveNames:
-        """Activate scenarios with lower precedence than the fault's own scenario."""
+        """Activate the named scenarios. The scenario that belongs to the run's fault takes precedence over them."""
         names: list[str] = call.body.names
         if SCENARIO not in self._simulator.engine.active(call.world):
             return await scenarios.activate(call)
@@ -159,7 +161,7 @@ class Stage(Observer):
         return {**await scenarios.activate(call), "names": names}
 
     async def _perform(self, call: ControlCall) -> actions.ActionAnswer:
-        """Perform this run's outside event in place of the action that the command requests."""
+        """Perform an action. If the run's plan replaces this action, perform the replacement instead."""
         played = self._played.get(call.world.id)
         target, action = call.raw.get("target"), call.path["action"]
         instead = (self._plan.get("instead") or {}).get(action)

@@ -23,8 +23,9 @@ RUN = "/explored-run"
 class Task:
     """One run. `world`: the id of its world. `plan`: an `Arming` as JSON, or None. `limit` is in seconds.
 
-    `story`: include the history, which planning and readable reports use. `waits`: the run mostly waits for a
-    response. `effects`: include a digest of all responses, deliveries and balances.
+    `story`: True if the result includes the history, which planning and readable reports use. `waits`: True if the run
+    mostly waits for a response. `effects`: True if the result includes a digest of all responses, deliveries and
+    balances.
     """
 
     test: str
@@ -39,10 +40,11 @@ class Task:
 
 
 class Played(TypedDict):
-    """A world in a run on a stage server, which hosts all worlds of the run. `name`: the same in every run.
+    """A world in a run on a stage server, which hosts all worlds of the run. `name`: identifies the world within its
+    run, and is the same in every run.
 
-    `faults`: the ids of the counted faults. `hits`: the hits of faults that were removed. `swapped`: the number of
-    replaced actions.
+    `faults`: the ids of the counted faults. `hits`: how often faults that were removed have happened. `swapped`: how
+    many actions were replaced.
     """
 
     id: str

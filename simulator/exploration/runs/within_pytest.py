@@ -1,7 +1,8 @@
 """The pytest plugin for explore. It executes collected tests repeatedly, each time in a world with a fault.
 
-`running` starts pytest with this plugin (`-p simulator.exploration.runs.within_pytest`). For every run, it sends one
-JSON line and receives one JSON line over two pipes. So a suite is collected once for any number of runs.
+`running` starts pytest with this plugin (`-p simulator.exploration.runs.within_pytest`). For every run, `running` sends
+one JSON line to this plugin and receives one JSON line, over two pipes. So a suite is collected only once for any
+number of runs.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ _DEAF_SECONDS = 2.0
 
 
 class Hung(BaseException):
-    """A test exceeded its time limit."""
+    """Raised in a test that exceeds its time limit."""
 
 
 class _Sleeping:
@@ -131,9 +132,9 @@ class _Link(HttpLink):
 
 
 class _ExploringRun(Run):
-    """Provides the worlds for the fixtures.
+    """Provides the worlds that the test kit's fixtures use.
 
-    A test's first world is created before the test. Every world gets the fault.
+    A test's first world is created before the test. The run's fault is injected into the world that the plan names.
     """
 
     def __init__(self, config: pytest.Config) -> None:
@@ -159,7 +160,7 @@ class _ExploringRun(Run):
         return self.server()
 
     def prepare(self, item: pytest.Item, task: Document) -> World:
-        """Create a test's world as its markers specify."""
+        """Create the world that a test's markers specify."""
         self.armed, self.task, self._item = [], task, item
         crash = (task["plan"] or {}).get("crash")
         own = getattr(getattr(item, "function", None), "__code__", None)
@@ -180,7 +181,7 @@ class _ExploringRun(Run):
         return world
 
     def wait_for_application(self, item: pytest.Item, world: World) -> None:
-        """Let `advance` wait for the application, with the check given as `--quiesce` if there is one."""
+        """Make `advance` wait until the application's queue is empty. If `--quiesce` is given, use its check."""
         given: str | None = self.task["quiesce"]
         if given is None:
             super().wait_for_application(item, world)
@@ -221,7 +222,7 @@ class _ExploringRun(Run):
         return Hooks(settle, books, here=True, mode=self.task["mode"], quiesce=quiesce)
 
     def follow(self, environment: Mapping[str, str]) -> JsonObject:
-        """Collect the evidence from the worlds of a test that still exist."""
+        """Collect the evidence from those worlds of a test that still exist."""
         assert self._link is not None
         for watch in self._link.watches.values():
             watch.look()
@@ -243,13 +244,17 @@ class _ExploringRun(Run):
         return found
 
     def after_death(self) -> None:
-        """Roll back the uncommitted writes of an application that has crashed, and let the suite rebuild it."""
+        """Roll back the uncommitted writes of an application that has crashed, and call the suite's hook that recreates
+        the application.
+        """
         if self.tracer is not None and self._item is not None:
             self.tracer.bury()
             self._item.ihook.pytest_rampsim_restart(item=self._item)
 
     def _hook(self, name: str, world: World) -> str | Callable[[], object] | None:
-        """Return a hook that an option or a conftest.py defines."""
+        """Return the integrator's hook with this name: a command from an option, a function from a conftest.py, or
+        None.
+        """
         given: str | None = self.task[name]
         if given is not None:
             return given
@@ -333,7 +338,7 @@ class _Worker:
         return {**self._result, "seconds": time.monotonic() - begun}
 
     def _watch(self) -> None:
-        """Limit the duration of a test or of its teardown, including its sleeps."""
+        """Limit the duration of a test or its teardown, including the time that it sleeps."""
         limit = self._run.task["limit"]
         signal.signal(signal.SIGALRM, self._ring)
         signal.setitimer(signal.ITIMER_REAL, limit, 1.0)
@@ -353,7 +358,7 @@ class _Worker:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
-        """Mark the test function as the application's work, so that the application can crash in it."""
+        """Mark the call of the test function as work of the application, so that a crash can be injected in it."""
         crashing.begin(crashing.CALL)
         try:
             return (yield)
@@ -366,7 +371,9 @@ class _Worker:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, None, None]:
-        """Advance the clock by days after the test, until all money has arrived. Its fixtures are still active."""
+        """Run everything that happens after a test, such as the integrator's job and several simulated days, before the
+        test's fixtures are torn down.
+        """
         self._unwatch()
         try:
             self._result["evidence"] = self._run.follow(self._environment)
