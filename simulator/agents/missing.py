@@ -29,8 +29,6 @@ def of_schemas(schemas: Sequence[Shown]) -> list[str]:
 def of_operation(method: str, path: str) -> list[str]:
     """Return the fields that every variant of an operation's request body requires, or an empty list if the operation
     has no request body.
-
-    Empty if there is no request body.
     """
     found = _router().find(path)
     operation = found[0].get(method) if found else None

@@ -17,7 +17,7 @@ from simulator.kernel.dataclass import dataclass
 
 @dataclass(frozen=True)
 class Check:
-    """One check. `problem` is empty if the check passed."""
+    """The result of one check. `problem` is empty if the check passed."""
 
     about: str
     problem: str = ""

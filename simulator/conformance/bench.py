@@ -81,7 +81,7 @@ class Bench:
 
     @property
     def hook(self) -> str:
-        """A URL that responds to webhooks with 200, for rules that need `hook`."""
+        """The URL of a receiver that returns 200, for rules that need `hook`."""
         return self._hook or self.world.inbox()
 
     @cached_property

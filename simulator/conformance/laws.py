@@ -149,7 +149,7 @@ class Rulebook:
         assumed: tuple[AssumedPoint, ...],
         beyond_schemas: str,
     ) -> Rulebook:
-        """Return the rules defined in these modules, in the order in which the modules define them."""
+        """Return a rulebook with the rules that these modules define, in the order of their definition."""
         rows = [row for module in modules for row in names_in(module).values()]
         laws = tuple(row for row in rows if isinstance(row, Law))
         return cls(laws, tuple(row for row in rows if isinstance(row, Always)), provide, assumed, beyond_schemas)

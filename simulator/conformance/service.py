@@ -79,7 +79,9 @@ class Sent:
 
 
 def _filled(word: str, variables: Mapping[str, str]) -> str:
-    """Replace values in a quoted shell word with variables, which are placed outside the single quotes."""
+    """Return a quoted shell word in which variables replace values. A variable ends the single quotes, so that the
+    shell expands it.
+    """
     for value, variable in variables.items():
         word = word.replace(value, f"'\"${variable}\"'" if word.startswith("'") else f'"${variable}"')
     return word

@@ -91,7 +91,7 @@ def compose(shipped: str, settings: ConformanceSettings) -> str:
 
 
 def _inline(value: Any) -> str:
-    """Return a value in TOML, with inline tables."""
+    """Return a value as a TOML string, in which all tables are inline."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{json.dumps(name)} = {_inline(member)}" for name, member in value.items()) + "}"
     if isinstance(value, list):

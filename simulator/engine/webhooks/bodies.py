@@ -1,4 +1,4 @@
-"""The bodies of webhook endpoints, and the parameters of the action `emit`."""
+"""The request bodies for webhook endpoints, and the parameters of the action `emit`."""
 
 from typing import Annotated, Any, Literal
 

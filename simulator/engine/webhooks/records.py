@@ -54,7 +54,7 @@ NO_FAULT = DeliveryPlan()
 
 @dataclass(frozen=True, slots=True)
 class PendingAttempt:
-    """An attempt to deliver one event to one endpoint that has not been made yet."""
+    """A future attempt to deliver one event to one endpoint."""
 
     event_id: Id
     endpoint_id: Id

@@ -5616,7 +5616,7 @@ export interface components {
         };
         /**
          * UpdateProfileRequest
-         * @description The changes to a profile. Omitted fields do not change. The last four fields cannot be changed through the API.
+         * @description The changes to a profile. Omitted fields do not change.
          */
         UpdateProfileRequest: {
             /** @description The new first name. */

@@ -266,7 +266,7 @@ class Courier:
                     webhooks.put_back(world, attempt)
 
     async def _carry(self, world: World, flight: _Flight, carrier: _Carrier) -> None:
-        """Send an attempt and report its result. Repeat this while its endpoint has a next attempt."""
+        """Send an attempt and report its result. Then send the next attempts to its endpoint, one after another."""
         while (attempt := carrier.attempt) is not None:
             outcome = await self._send(world, flight, attempt)
             if self.tracing is not None:

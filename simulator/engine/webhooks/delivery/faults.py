@@ -217,7 +217,7 @@ def falsified(plan: DeliveryPlan, request: SignedRequest, signature_header: str)
 
 
 def altered(raw: bytes) -> bytes:
-    """Return the same JSON with a space appended, so that the signature does not match the body."""
+    """Return the JSON text with a space appended, so that the signature does not match the body."""
     return raw + b" "
 
 

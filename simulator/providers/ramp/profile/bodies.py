@@ -25,7 +25,7 @@ FiatAmount = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,18}(\.[0-9]{1,2
 class PatchProfile(Body):
     """The changes to a profile.
 
-    Omitted fields do not change. The last four fields cannot be changed through the API.
+    Omitted fields do not change.
     """
 
     # Only the fields that were sent are used. The default values come from factories, because a plain default value

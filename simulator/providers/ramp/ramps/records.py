@@ -14,7 +14,9 @@ from simulator.providers.ramp.transactions import Quote
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RampQuote(Quote):
-    """The locked price of an onramp or offramp. Networks have canonical names, and amounts are exact."""
+    """The locked price of an onramp or offramp. `network` is the canonical name of the network, and amounts are exact
+    decimals.
+    """
 
     kind = "ramp_quote"
     type: Direction

@@ -38,7 +38,7 @@ def lapse(world: World, timer: Timer) -> None:
 def payment_arrives(call: ActionCall[Transaction, bodies.PaymentParameters]) -> Transaction:
     """Receive the payer's fiat.
 
-    If too much arrives, it is accepted. If too little arrives, the onramp fails (decision S6).
+    If too much arrives, the payment is accepted. If too little arrives, the onramp fails (decision S6).
     """
     amount = given_amount(call.target.paid, call.parameters.amount)
     return _receive(call.world, call.target, "payment_arrives", amount, "insufficient_payment")

@@ -64,7 +64,7 @@ _RECIPIENTS = balance.by_destination(
 
 
 class AnyRecipient(Body):
-    """A recipient in a payment whose type is not known yet."""
+    """The recipient in a request whose `type` is missing or unknown."""
 
 
 class NewRecurring(Body):
@@ -91,7 +91,7 @@ class NewRecurring(Body):
 
 
 class CreateRecurring(NewRecurring):
-    """A recurring payment whose type is not known yet."""
+    """A request whose `type` is missing or unknown. Its other fields are checked as usual."""
 
     recipient: AnyRecipient
     """The recipient. It is a beneficiary for a withdrawal, and a destination for a send."""

@@ -1,7 +1,7 @@
 """Blockchain addresses on the three networks (decision R6), and the transaction hashes and memos of decision S16.
 
-Addresses are checked with their checksum. Generated addresses pass the same check. Generated values depend only on the
-world's seed and not on the machine.
+Every address must have a valid checksum, and generated addresses have one. Generated values depend only on the world's
+seed and not on the machine.
 """
 
 from __future__ import annotations

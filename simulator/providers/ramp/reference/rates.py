@@ -68,7 +68,7 @@ def _swap_key(source: Currency, target: Currency) -> str:
 
 
 def cross_rates(prices: Mapping[str, Decimal]) -> dict[str, Decimal]:
-    """Return the swap rates between all assets, calculated from their prices. The keys are the same as in `FIXED`."""
+    """Return the swap rates between all assets, calculated from their prices. Each key is a key of `FIXED`."""
     return {
         _swap_key(source, target): rate_of(divide_down(prices[source.code], prices[target.code]))
         for source in ASSETS.values()
@@ -224,7 +224,7 @@ def pin_swap(world: World, environment: str, source: Currency, target: Currency,
 
 
 def put_rates(world: World, environment: str, values: Mapping[str, Decimal]) -> None:
-    """Set the rates of a new world. `values` has the same keys as `FIXED`."""
+    """Set rates of a new world. Each key in `values` is a key of `FIXED`."""
     for key, value in values.items():
         _changed(world, environment).put(key, Rate(value, world.now_ms))
 

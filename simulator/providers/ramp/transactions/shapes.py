@@ -51,7 +51,7 @@ class DepositTransaction(TypedDict):
 
 
 class End(TypedDict):
-    """The fields that come last in every type of transaction."""
+    """The last response fields of every type of transaction."""
 
     failure_code: NotRequired[str]
     created_at: str
@@ -59,7 +59,7 @@ class End(TypedDict):
 
 
 def render_end(transaction: Transaction) -> End:
-    """Return the fields that come last. The failure code is included only if the transaction failed."""
+    """Return the last response fields of a transaction. The failure code is included only if the transaction failed."""
     created, updated = format_timestamp(transaction.created_at_ms), format_timestamp(transaction.updated_at_ms)
     if transaction.failure_code is None:
         return {"created_at": created, "updated_at": updated}
