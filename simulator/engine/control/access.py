@@ -27,7 +27,7 @@ class Access:
 
     @property
     def reaches_all(self) -> bool:
-        """Whether the token can access every world and the data of the whole server."""
+        """True if the token can access every world and the data of the whole server."""
         return not self.prefix
 
     def reaches(self, world_id: str) -> bool:
@@ -43,7 +43,7 @@ class Access:
             raise ControlError(403, "forbidden", f"{what} {self._reach}")
 
     def require_new(self, world_id: str) -> None:
-        """Raise `ControlError` 403 if the token could not access a new world with this id."""
+        """Raise `ControlError` 403 if the token cannot access worlds with this id."""
         if not self.reaches(world_id):
             why = f"This token cannot create a world {world_id!r}. {self._reach}"
             raise ControlError(403, "forbidden", why, "id")
@@ -51,7 +51,7 @@ class Access:
     def require_room(self, world_id: str, living: Collection[str]) -> None:
         """Raise `ControlError` 507 if the token already has its maximum number of worlds.
 
-        Replacing an existing world is always allowed.
+        `living` are the ids of all worlds. Replacing an existing world is always allowed.
         """
         if self.most_worlds is None or world_id in living:
             return
@@ -97,7 +97,7 @@ class Tokens:
         self.are_scoped = any(not access.reaches_all for _, access in self._rows)
 
     def access_of(self, token: str) -> Access | None:
-        """Return the access that a token grants, or None for an unknown token. The comparison takes constant time."""
+        """Return the access of a token, or None if the token is unknown. Tokens are compared in constant time."""
         given, found = hash_of(token), None
         for known, access in self._rows:
             if secrets.compare_digest(known, given):

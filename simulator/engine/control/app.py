@@ -54,7 +54,7 @@ PAGE_POLICY = {
 
 @dataclass(frozen=True)
 class Admission:
-    """A control call that passed the checks of its path, method and headers."""
+    """A control call whose path, method and headers were checked and accepted."""
 
     row: ControlOperation
     variables: Mapping[str, str]
@@ -101,7 +101,7 @@ class ControlInterface:
     def admission(self, scope: Scope) -> Admission | None:
         """Check a request before its body is read.
 
-        Return its route and access data (`Admission`), or None if the request will be refused.
+        Return its route and access data (`Admission`), or None if the request must be refused.
         """
         try:
             return self._admitted(scope)
@@ -221,10 +221,10 @@ class ControlInterface:
             self._journal.end(world, call.id)
 
     async def _up_to_date(self, world_id: str) -> World | None:
-        """Fire the due timers of a world and return the world.
+        """Fire the due timers of a world, and return the world or None.
 
-        If another world replaces it in the meantime, return that world instead. Return None if there is no such
-        world.
+        If another world with this id replaces it in the meantime, return the new world. Return None if there is no
+        world with this id.
         """
         worlds, world = self._runtime.simulator.worlds, None
         while (present := worlds.get(world_id)) is not world:
@@ -257,10 +257,10 @@ class ControlInterface:
         return EVERYBODY
 
     def _known(self, scope: Scope) -> Access:
-        """Return the access of a caller of an open operation.
+        """Return the access of a caller to an operation that needs no token.
 
-        If some tokens are limited to a prefix, this is the access of the caller's token. Otherwise, it is access to
-        all worlds.
+        If any token of the server is limited to a prefix, return the access of the caller's token. Otherwise, return
+        access to all worlds.
         """
         if self._tokens is None or not self._tokens.are_scoped:
             return EVERYBODY
@@ -284,7 +284,8 @@ def _token(scope: Scope) -> str:
 def _no_cut() -> None:
     """Do nothing.
 
-    This is used on servers that cannot drop a connection. The client then sees a normal end of the response.
+    This replaces the function that drops the connection, on servers without one. The client then sees a normal end of
+    the response.
     """
 
 

@@ -204,11 +204,12 @@ class ControlCall:
             raise ControlError(409, "advance_cancelled", message, receipt=receipt) from None
 
     async def settle(self, world: World) -> int:
-        """Wait until no webhook attempt of a world is in flight. Return how many ended since the last call.
+        """Wait until no webhook attempt of a world is in flight.
 
-        Raise `ControlError` 409 clock_busy in two cases. In the first, a receiver does not respond to an attempt that
-        was sent before this call arrived, and that receiver may be the caller. In the second, a receiver hangs for
-        `REST_SECONDS`. With `wait=true` in the query, the call waits without a limit.
+        Return the number of attempts that ended since the last call. Raise `ControlError` 409 clock_busy if a receiver
+        does not respond to an attempt sent before this call arrived, because the receiver may be the caller itself.
+        Raise the same error if a receiver hangs for `REST_SECONDS`. With `wait=true` in the query, the call waits
+        without a limit.
         """
         courier = self.runtime.courier
         try:
@@ -221,7 +222,7 @@ class ControlCall:
         return made
 
     def stopped_scenarios(self, world: World) -> StoppedScenarios:
-        """Return the field `stopped_scenarios`, which lists the scenarios stopped during this call.
+        """Return the response field `stopped_scenarios`: the scenarios that stopped during this call.
 
         Return {} if no scenario was stopped.
         """
@@ -242,9 +243,9 @@ class ControlCall:
             self.gone.remove_done_callback(leave)
 
     def patience(self, *, at_rest: bool = False) -> Patience | None:
-        """Return how long this call waits for receivers, or None for `wait=true`.
+        """Return the time that this call waits for receivers, or None (no limit) for `wait=true`.
 
-        `at_rest` is True for a call that needs a world without attempts in flight. The wait is then limited, because a
+        `at_rest` is True for a call that waits until no attempt is in flight. The total wait is then limited, because a
         hanging receiver would delay the call forever. Raise `ControlError` 400 if the query parameter `wait` is not a
         boolean.
         """

@@ -1,4 +1,4 @@
-"""Control calls that evaluate the integrator's traffic. They return advice and coverage of the contract."""
+"""Control calls that evaluate the integrator's traffic. They return findings and the coverage of the contract."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ async def _report(call: ControlCall) -> JsonObject:
 
 
 async def _counts(world: World) -> Counts:
-    """Return the counts of a world. Other requests are handled in the meantime."""
+    """Return the coverage counts of a world. Other requests are handled while the traffic is counted."""
     while count_some(world):
         await asyncio.sleep(0)
     return count_world(world)

@@ -1,7 +1,7 @@
 """The metrics of a server in Prometheus text format.
 
-Only request durations and delivery results are counted specifically for these metrics. Other values are read on
-demand. Labels contain no world ids, keys or request data.
+Only request durations and delivery results are counted for these metrics. All other values are read when the metrics
+are requested. Labels contain no world ids, keys or request data.
 """
 
 from __future__ import annotations

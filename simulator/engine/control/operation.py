@@ -42,7 +42,7 @@ RowArguments = ParamSpec("RowArguments")
 class Raw(Generic[Shape]):
     """A response whose body is already encoded: bytes, or the parts of a long list.
 
-    `Shape` is the type of its JSON, or `str` if the body is not JSON.
+    The type parameter is the type of the JSON body, or `str` if the body is not JSON.
     """
 
     body: Content
@@ -59,7 +59,7 @@ Query: TypeAlias = Mapping[str, Mapping[str, Any]]
 
 
 def any_text(means: str) -> Mapping[str, Any]:
-    """Return the schema of a string parameter. `means` is its description."""
+    """Return the schema of a string parameter. `means` is the description."""
     return {"type": "string", "description": means}
 
 
@@ -167,7 +167,7 @@ class ControlOperation:
 
     @property
     def description(self) -> str:
-        """The handler's docstring as one line."""
+        """Return the handler's docstring as one line."""
         return " ".join((getdoc(self.handler) or "").split())
 
     @property
@@ -199,7 +199,7 @@ RowFactory: TypeAlias = Callable[Concatenate[str, str, str, str, str, Handler, R
 
 
 class ControlDecorator(Generic[RowArguments]):
-    r"""A decorator that declares the operations of one module. All of them get the same tag.
+    r"""A decorator that declares the operations of one module. All these operations get the same tag.
 
         operation = calls_under("Faults")
 
@@ -220,7 +220,7 @@ class ControlDecorator(Generic[RowArguments]):
     ) -> Callable[[HandlerT], HandlerT]:
         """Return a decorator that declares a function as the handler of `route`, such as `GET /clock`.
 
-        `args` and `facts` set further fields of the `ControlOperation`.
+        `args` and `facts` are the values of further fields of the `ControlOperation`.
         """
         method, path = route.split(" ")
 

@@ -1,7 +1,7 @@
 """HTML pages whose style sheet and script are served as separate files.
 
-A page is written as one document, so that it can also be saved as one file. The server sends the page with a policy
-that forbids inline code. The browser therefore does not run code that was injected into the page.
+A page is written as one document, which can also be saved as one file. The server sends the page with a content
+security policy that forbids inline code. The browser therefore does not run code that was injected into the page.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SCRIPT = re.compile(r"<script>\n?(.*?)</script>", re.DOTALL)
 
 
 def here(call: ControlCall, document: bytes) -> bytes:
-    """Replace the default address in a document with the address it is served from, including the world's base path."""
+    """Replace the default server address in a document with this call's address, including the world's base path."""
     address = f"{call.origin}{call.below}"
     if _PLAIN_ORIGIN.fullmatch(address) is None:
         return document
@@ -30,7 +30,7 @@ def here(call: ControlCall, document: bytes) -> bytes:
 
 @dataclass(frozen=True)
 class HtmlPage:
-    """A page that links to its style sheet and script, and the contents of both files."""
+    """A page with links to a style sheet and a script, and the contents of these two files."""
 
     html: bytes
     style: bytes

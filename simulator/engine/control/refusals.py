@@ -13,7 +13,7 @@ def clock_busy() -> ControlError:
 
 
 def unanswered(error: Unanswered) -> ControlError:
-    """Return the error 409 clock_busy for a world with webhook attempts that a receiver does not respond to."""
+    """Return the error 409 clock_busy for a world whose webhooks a receiver does not respond to."""
     if error.waited_seconds is not None:
         why = (
             f"Webhook attempts were in flight for {error.waited_seconds:.0f} s without a break, most "

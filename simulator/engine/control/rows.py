@@ -28,9 +28,9 @@ def control_rows(
 ) -> tuple[ControlOperation, ...]:
     """Return the control operations of one server, including those of its inboxes and streams.
 
-    `alternatives` contains the alternatives to the provider's assumptions, `of_provider` the provider's own operations,
-    and `extra` the operations of tools. Raise `ValueError` if two operations have the same name, because the journal
-    identifies calls by name.
+    `alternatives` contains the alternatives to the provider's assumptions. `of_provider` contains the operations that
+    the provider adds, and `extra` the operations that tools add. Raise `ValueError` if two operations have the same
+    name, because the journal identifies calls by name.
     """
     rows = (
         *health.operation.rows,

@@ -42,7 +42,7 @@ class EnvelopeList(TypedDict):
 
 
 def embedded(raw: bytes) -> Any:
-    """Wrap encoded JSON so that `dumps` writes it unchanged."""
+    """Wrap encoded JSON for `dumps`, which then writes these bytes unchanged."""
     return orjson.Fragment(raw)
 
 

@@ -54,8 +54,9 @@ ADVICE = TableKey("advice", Advice)
 
 
 def advise(world: World, kind: str, severity: Severity, message: str, what_to_do: str, *evidence: str) -> None:
-    """Add a finding. Call this inside a transaction. `evidence` contains the ids of requests or resources that show the
-    problem.
+    """Add a finding.
+
+    Call this inside a transaction. `evidence` contains the ids of requests or resources that show the problem.
     """
     number = world.next_sequence("advice")
     finding: Advice = {

@@ -256,8 +256,10 @@ class _Block:
 
 
 class Order(Part[R]):
-    """The sorted rows, in blocks. Each block contains the set of its rows, so that lookups can skip whole blocks. Rows
-    with equal sort keys are ordered by the field `sequence`, then by table order.
+    """The sorted rows, in blocks.
+
+    Each block contains the set of its rows, so that lookups can skip whole blocks. Rows with equal sort keys are
+    ordered by the field `sequence`, then by table order.
     """
 
     def __init__(self, rows: TableIndex[R], by: Callable[[R], SupportsRichComparison]) -> None:

@@ -147,10 +147,10 @@ class Vocabulary(Service):
 
     @cached_property
     def using(self) -> Mapping[str, re.Pattern[str]]:
-        """The path of the operation that consumes a resource. The key is the first part of a `where` path to the
-        resource.
+        """The path of the operation that consumes a resource.
 
-        Each path is a pattern whose only group is the resource id.
+        The key is the first part of a `where` path to the resource. Each path is a pattern whose only group is the
+        resource id.
         """
         paths = ((row.uses, re.escape(row.path)) for row in self.operations if row.uses)
         return {root: re.compile(path.replace(re.escape("{id}"), "([^/]+)")) for root, path in paths}
@@ -218,10 +218,9 @@ def wiring_of(
     on_created: tuple[CreationListener, ...] = (),
     on_failure: FailureHandler | None = None,
 ) -> Wiring:
-    """Return the timers, listeners and declarations for a world. Listeners of packages are called before those in the
-    arguments.
+    """Return the timers, listeners and declarations for a world.
 
-    Raise `ValueError` if two timers have the same name.
+    Listeners of packages are called before those in the arguments. Raise `ValueError` if two timers have the same name.
     """
     rooms = vocabulary.provider.rooms
     return Wiring(

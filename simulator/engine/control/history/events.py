@@ -64,7 +64,7 @@ class EmailList(TypedDict):
 
 
 class _EventFilter:
-    """The filters of an event query. Raises 400 for an unknown environment or event type."""
+    """The filters in the query of an event list. Raises `ControlError` 400 for an unknown environment or event type."""
 
     def __init__(self, call: ControlCall) -> None:
         environment = call.given("environment") or call.headers.get(ENVIRONMENT_HEADER)
@@ -82,7 +82,7 @@ class _EventFilter:
     async def newest(self, limit: int | None) -> list[Event]:
         """Return the newest matching events, oldest first.
 
-        If an index must be built, other requests are handled meanwhile.
+        If an index must be built first, other requests are handled while it is built.
         """
         if self._object_id is not None:
             return newest(self._about_object(self._object_id), limit)
@@ -147,7 +147,7 @@ def wait_seconds(call: ControlCall) -> float:
 
 
 class Waker(Watcher):
-    """Sets the `asyncio.Event` `woken` after every transaction in a world."""
+    """Sets its `asyncio.Event` `woken` after every transaction in a world."""
 
     def __init__(self, world_id: str) -> None:
         self._world_id = world_id
@@ -161,7 +161,7 @@ class Waker(Watcher):
 async def wait_until(
     call: ControlCall, find: Callable[[], Found | None], changed: asyncio.Event, timeout_seconds: float
 ) -> Found | None:
-    """Call `find` each time `changed` is set, until it returns a result.
+    """Call `find` at once and each time `changed` is set, until `find` returns a result.
 
     Return that result, or None after the timeout. Raise `ClientDisconnect` if the client disconnects first.
     """

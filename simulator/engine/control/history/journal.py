@@ -1,7 +1,7 @@
 """The journal of control calls that changed something in a world.
 
 Rows are JSON strings in the world's store, so snapshots include them. The journal has the same size limits as the
-journal of API requests. The journal does not contain secrets, or calls that create, freeze or replace whole worlds.
+journal of API requests. Secrets, and calls that create, freeze or replace whole worlds, are not journalled.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ operation = calls_under("Actions")
 
 @with_config(STRICT)
 class JournalledCall(TypedDict):
-    """A row of the journal of control calls."""
+    """A control call in the journal."""
 
     id: Annotated[str, Field(pattern=r"^ctl_[0-9]{6,18}$")]
     at_ms: SavedMoment
@@ -99,14 +99,14 @@ class ControlCallList(TypedDict):
 
 
 class ControlJournal:
-    """Assigns ids to the control calls of a server and saves the calls."""
+    """Assigns ids to the control calls of a server, and saves each call in the journal of its world."""
 
     def __init__(self) -> None:
         self._reserved: set[tuple[str, int]] = set()
         self._sizes: WeakKeyDictionary[World, int] = WeakKeyDictionary()
 
     def begin(self, world: World | None, operation: ControlOperation) -> str:
-        """Reserve an id for a call and return it. `end` releases the id. Return "" if the call is not journalled."""
+        """Reserve an id for a call, and return the id, or "" if the call is not journalled. `end` releases the id."""
         if world is None or operation.recorded_as is None:
             return ""
         reserved = (number for world_id, number in self._reserved if world_id == world.id)
@@ -152,7 +152,7 @@ class ControlJournal:
 
 
 def number_of(call_id: str) -> int:
-    """Return the number in a control call's id."""
+    """Return the number that is part of a control call's id."""
     return int(call_id.removeprefix("ctl_"))
 
 
@@ -162,12 +162,12 @@ def calls_of(world: World) -> list[JournalledCall]:
 
 
 def merged_journals(world: World) -> Iterator[JournalEntry | JournalledCall]:
-    """Merge the journals of API requests and control calls.
+    """Yield the rows of two journals in one order: API requests and control calls.
 
-    A control call follows the last request made before it ended. Times and ids do not define this order: many calls can
-    arrive while a manual clock is paused, and the two journals number their rows separately. The field `after` of a
-    control call therefore identifies the request. The field also contains the number of requests with that id so far,
-    because a replay is journalled under the id of the original request.
+    A control call comes after the last API request that was made before the call ended. Times do not define this order,
+    because many calls can arrive while a clock is paused. Ids do not define it either, because each journal numbers its
+    own rows. The field `after` of a control call therefore contains the id of the request. A replayed request has the
+    id of the original request, so the field also contains the number of requests with this id so far.
     """
     waiting = calls_of(world)
     seen: dict[str, int] = {}

@@ -1,7 +1,7 @@
-"""Indexes by resource, so that inspecting one resource does not require reading the whole history of its world.
+"""Indexes of a world's history by resource. With them, inspecting a resource does not read the whole history.
 
-Reading an index updates it with the rows added since the last read, or with all rows if the world's state was restored.
-The indexes therefore add no cost to API requests.
+An index is updated when it is read, with the rows added since the last read. If the world's state was restored, it is
+built again. API requests therefore do not become slower.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Row = TypeVar("Row")
 
 
 class _Index(Generic[Row]):
-    """The keys of the table rows about each resource, in table order."""
+    """Maps the id of a resource to the keys of the table rows about it, in table order."""
 
     def __init__(self, table: Table[Row], about: Callable[[str, Row], Iterable[str]]) -> None:
         self._table = table
@@ -47,7 +47,7 @@ class _Index(Generic[Row]):
 
 
 class _Requests:
-    """The positions of API requests in the journal, by request id."""
+    """Maps request ids to the positions of API requests in the journal."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, list[int]] = {}

@@ -161,7 +161,7 @@ def _moment(call: ControlCall, name: str) -> int | None:
 
 
 def _matches_path(environments: Mapping[str, str], path: str, wanted: str) -> bool:
-    """Return True if a glob matches the path, or the part of the path below the environment's base path."""
+    """Return True if the glob `wanted` matches the path, with or without the base path of its environment."""
     if fnmatchcase(path, wanted):
         return True
     environment, below = split_base(environments, path)

@@ -1,4 +1,4 @@
-"""Search in a world by reference, id, amount, phone number or address."""
+"""Search a world by reference, id, amount, phone number or address."""
 
 from __future__ import annotations
 
@@ -132,10 +132,9 @@ class _Candidate:
 
 
 class _Query:
-    """A search string in lower case, and alternative notations of the numbers in it.
+    """A search string in lower case. If it is a number, the query also matches other notations of the number.
 
-    The grade of a candidate is computed from its `lines` only. This is fast enough even for a short query that matches
-    nearly all candidates.
+    Only the `lines` of a candidate are compared with the query. This is fast even if nearly all candidates match.
     """
 
     def __init__(self, given: str) -> None:
@@ -154,7 +153,7 @@ class _Query:
         self._whole = [re.compile(rf"\n{re.escape(one)}{zeros}\n") for one in self._texts]
 
     def grade(self, lines: str) -> int | None:
-        """Return how well a query matches the lines, or None if no line matches.
+        """Return the grade of a match between the query and the lines, or None if no line matches.
 
         The grade is 0 if a line equals the query or is the same amount. It is 1 if a line starts or ends with the
         query, and 2 if a line contains it. `lines` starts and ends with a line feed.
@@ -169,7 +168,7 @@ class _Query:
         return 0 if whole.search(lines) else 1
 
     def best_match(self, leaves: Leaves) -> Match:
-        """Return the value that matches best, or the first of several equally good values."""
+        """Return the value with the best match, or the first one if several values match equally well."""
         graded = ((self.grade(_lines([value])), path, value) for path, value in leaves)
         _, path, value = min(graded, key=lambda row: 3 if row[0] is None else row[0])
         return {"field": path, "value": value[:MOST_CHARACTERS]}
@@ -266,7 +265,7 @@ def _leaves(value: object, path: str) -> Iterator[tuple[str, str]]:
 def _candidate(
     sort: str, kind: str, status: str | None, at_ms: int | None, leaves: Leaves, path: str = ""
 ) -> _Candidate:
-    """Return a candidate with a few values. The first value is its id, and the second is its title."""
+    """Return a candidate whose only values are `leaves`. The first is its id, and the second is its title."""
     lines = _lines(value for _, value in leaves)
     return _Candidate(sort, kind, leaves[0][1], status, at_ms, lines, lambda: leaves, (leaves[1][0],), path)
 

@@ -1,8 +1,8 @@
-"""Server-sent events that report changes in a world as they happen.
+"""Server-sent events about the changes in a world.
 
 The feed of a world derives its messages from the writes to the world's tables and from the journal of API requests.
-Resource packages therefore do not depend on the feed. The first reader creates the feed. A feed without readers is
-deleted as soon as a former reader could no longer reconnect without missing a message.
+Packages that define resources therefore do not depend on the feed. The first reader creates the feed. A feed without
+readers is deleted when it no longer has all messages that a returning reader would need.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _log = logging.getLogger(__name__)
 
 
 class Feed:
-    """The messages about one world, in the order of the writes that they report."""
+    """The messages about one world. They have the same order as the writes that they report."""
 
     def __init__(self, world: World, numbers: Numbers, masker: Masker) -> None:
         self.channel = Channel(numbers)
@@ -57,7 +57,7 @@ class Feed:
         self.attach(world)
 
     def attach(self, world: World) -> None:
-        """Start to follow a world: the first world of the feed, or the replacement of the previous world."""
+        """Report the changes of this world from now on, instead of those in the previous world."""
         self.detach()
         self.world = world
         self._last_call = self._newest_call()
@@ -233,7 +233,7 @@ class EventStreams(Watcher):
 async def _messages(runtime: Runtime, feed: Feed, reader: Reader, after: int | None) -> AsyncIterator[bytes]:
     """Yield the messages after number `after`. If `after` is None, yield the state of the clock, then all new messages.
 
-    The reader is registered at the first iteration, so a stream that is never read does not leave a reader behind.
+    The reader is registered at the first iteration, because a stream that is never read could not remove it.
     """
     is_whole = after is None or feed.channel.has_all_since(after)
     feed.channel.join(reader, after)

@@ -127,9 +127,9 @@ class _Collector:
             yield self._delivery(delivery, events.get(delivery.event_id))
 
     def _number(self, cause: Cause, at_ms: int, least: int) -> int:
-        """Return the number of the call with this cause, or -1 if there is none.
+        """Return the number of the call that caused a change at `at_ms`, or -1 if there is none.
 
-        `least` is the call number of the previous transition or event.
+        `least` is the number returned for the previous change. It is the minimum if the cause is not a call.
         """
         known = self._numbers.get(cause.reference) if cause.kind in ("request", "action") else None
         return known if known is not None else max(least, bisect_left(self._begun_ms, at_ms) - 1)
@@ -182,7 +182,7 @@ class _Emitted:
     def __init__(
         self, world: World, record: Record | None, events: list[_Numbered], remaining: dict[str, _Numbered]
     ) -> None:
-        """Set up the assignment for one resource.
+        """Prepare to assign one resource's events to its transitions.
 
         `events` are the events about the resource, oldest first. `remaining` are the unassigned events by id.
         """
@@ -241,7 +241,7 @@ def _request_text(row: JournalEntry) -> str:
 def _control_text(row: JournalledCall) -> str:
     """Return `payment_arrives txn_…` for an action.
 
-    For another call, return its name and body, such as `advance by 2d → …`.
+    For any other control call, return its name and body, such as `advance by 2d → …`.
     """
     body = dict(row["body"]) if isinstance(row["body"], dict) else {}
     made = (row["answer"] or {}).get("id")

@@ -99,9 +99,9 @@ def _closed(model: type[Body]) -> JsonObject:
 
 
 def _inlined(part: Any, definitions: JsonObject) -> Any:
-    """Replace each `$ref` with its definition, and remove titles. Both contain names of Python classes.
+    """Return a JSON Schema without titles, and with each `$ref` replaced by its definition.
 
-    A `$ref` inside `anyOf` would not resolve anyway.
+    Titles and references contain names of Python classes, and a `$ref` inside `anyOf` would not resolve.
     """
     if isinstance(part, list):
         return [_inlined(one, definitions) for one in part]
@@ -193,7 +193,10 @@ async def list_resources(call: ControlCall) -> Annotated[JsonObject, ResourceLis
 
 
 def resources_of_type(world: World, wanted: str | None = None) -> list[Any]:
-    """Return the resources of a kind, or of a type that several kinds share, oldest first. By default, return all."""
+    """Return the resources of a kind, or of a type that several kinds share, oldest first.
+
+    If `wanted` is None, return all resources.
+    """
     return list(_newest_first(world, wanted))[::-1]
 
 

@@ -37,7 +37,7 @@ _TESTS: Mapping[str, str] = {
 
 
 def why(kind: Kind[Any], shown: Shown, history: Sequence[HistoryStep], timers: Sequence[StoryTimer]) -> str:
-    """Return text that states the meaning of a resource's state, its cause and the next timer.
+    """Return text with the meaning of a resource's state, the cause of the state, and the resource's next timer.
 
     If a failure led to the current state, for example to a refund, the text states the reason for the failure. Return
     "" if the resource has no history.
@@ -107,7 +107,7 @@ def _next(timers: Sequence[StoryTimer]) -> str:
 
 @lru_cache(maxsize=256)
 def meanings(kind: Kind[Any], field: str) -> Mapping[str, str]:
-    """Return the descriptions of a field's values, from the kind's response type; {} if there are none."""
+    """Return the descriptions of a field's values from the kind's response type, or {} if the type has none."""
     try:
         hint = get_type_hints(kind.shape(), include_extras=True).get(field)
     except TypeError:  # The annotation is a union of several types.
@@ -123,7 +123,7 @@ def _explained(hint: object) -> Iterator[Mapping[str, str]]:
 
 
 def _inside(sentence: str) -> str:
-    """Join sentences into one clause, so that they fit inside another sentence."""
+    """Join sentences with semicolons, for use inside another sentence."""
     return "; ".join(part[:1].lower() + part[1:] for part in sentence.rstrip(".").split(". "))
 
 

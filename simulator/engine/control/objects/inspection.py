@@ -50,7 +50,7 @@ def find_any(world: World, identifier: str) -> Any | None:
 
 
 def inspect(call: ControlCall, record: Record) -> ResourceStory:
-    """Return all available details of a record."""
+    """Return all available details of a resource."""
     world, shown = call.world, _Inspection(call, record)
     resource, history = render(world, record), [shown.step(step) for step in world.journal.history(record.id)]
     timers = [
@@ -122,7 +122,7 @@ class _Inspection:
         }
 
     def cause(self, cause: Cause) -> shapes.Cause:
-        """Render a cause, with its request, its control call or the conditions of its rule."""
+        """Render the cause of a change, with details of the request, the control call or the rule that caused it."""
         shown = show_cause(self._world, cause)
         if cause.kind == "request":
             row = self._lookups.request(self._world, cause.reference)
@@ -141,7 +141,7 @@ class _Inspection:
         return shown
 
     def refused(self) -> Iterator[RefusedAction]:
-        """Yield the actions for this kind that are not legal in the current state."""
+        """Yield the actions for this kind of resource that are not legal in the current state, with the reasons."""
         record = self._record
         machine = kind_of(self._world, record).machine
         for name, rows in self._call.simulator.actions.rows.items():
@@ -156,7 +156,7 @@ class _Inspection:
             yield {"action": name, "reason": reason}
 
     def related(self) -> Iterator[RelatedResource]:
-        """Yield a transaction's order, the resources that the record refers to, and the resources that refer to it."""
+        """Yield a transaction's order, the resources that the record refers to, and those that refer to the record."""
         world, record = self._world, self._record
         number = vocabulary_of(world).provider.orders.number_of(record)
         if number is not None:
@@ -202,7 +202,7 @@ def _show_step(kind: str, arguments: Mapping[str, Any]) -> StoryTimer:
 
 
 def _split_location(location: str) -> tuple[str, int | None]:
-    """Split `file:line` into the file and the line. The line is None if there is none."""
+    """Split `file:line` into the file and the line number. The line number is None if it is missing."""
     file, _, line = location.rpartition(":")
     return file or location, int(line) if re.fullmatch(r"[0-9]{1,9}", line) else None
 
@@ -221,7 +221,7 @@ def show_entry(entry: Entry) -> LedgerEntry:
 
 
 def show_cause(world: World, cause: Cause) -> shapes.Cause:
-    """Render a cause. The cause of a rule includes its file and line."""
+    """Render the cause of a change. If the cause is a rule, include the rule's file and line."""
     shown: shapes.Cause = {
         "kind": cause.kind,
         "name": cause.name,

@@ -93,8 +93,8 @@ async def ledger(call: ControlCall) -> Raw[LedgerBooks]:
 class _Books:
     """The sums and entries of one environment.
 
-    A call reads only the entries that were added since the last call, so its cost does not depend on the length of
-    the ledger. The first call reads all entries, in chunks.
+    The first call reads all entries, in chunks. Later calls read only the entries added since the last call, so their
+    cost does not depend on the length of the ledger.
     """
 
     def __init__(self, world: World) -> None:
@@ -105,7 +105,7 @@ class _Books:
         """The keys of the entries, oldest first."""
 
     def read(self, world: World, environment: str) -> bool:
-        """Read a chunk of the new entries. Return True if there may be more."""
+        """Read a chunk of the new entries. Return True if there may be more new entries."""
         if self._rows.starts_over():
             self.sums, self.keys = {}, []
         taken = self._rows.take(_SLICE)
@@ -135,5 +135,5 @@ def _is_own(world: World, environment: str, entry: Entry) -> bool:
 
 
 def _own_prefix(world: World, environment: str) -> str:
-    """Return the prefix that the names of the account's own ledger accounts start with."""
+    """Return the common prefix of the account's names in the ledger, such as those of its balances."""
     return f"{vocabulary_of(world).provider.account(environment)}/"

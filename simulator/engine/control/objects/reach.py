@@ -1,8 +1,8 @@
 """POST /trigger: produce an event with ordinary API requests, actions and timers.
 
 Without a target, the trigger creates a new resource that is not affected by scenarios. The trigger follows the shortest
-legal path from the current state of the resource. Steps without a wait between them are atomic. The clock advances only
-if a timer must fire.
+legal path from the current state of the resource. All steps up to the next wait are performed in one transaction. The
+clock advances only if a timer must fire.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ async def trigger(call: ControlCall) -> TriggerAnswer:
 
 
 class _Route:
-    """The route to one event: the completed steps and their responses."""
+    """Performs the steps that lead to one event, and saves their responses."""
 
     def __init__(self, call: ControlCall, world: World, environment: str, event: str) -> None:
         self._call = call
@@ -98,7 +98,7 @@ class _Route:
         self._moved_clock = False
 
     async def follow(self, start: Setup, usual: Drive | None = None) -> TriggerAnswer:
-        """Create the required resources, then follow the usual path. If there is none, follow the first legal path.
+        """Create the required resources, then follow the path `usual`. If `usual` is None, follow the first legal path.
 
         Raise `ControlError` 409 if no path works.
         """
@@ -129,7 +129,10 @@ class _Route:
     # Path selection
 
     def _begin(self, start: Setup, usual: Drive | None) -> Drive:
-        """Run the setup and the first legal path, up to its first wait, atomically. Return the remaining steps."""
+        """Run the setup, then the first legal path up to its first wait.
+
+        Return the remaining steps. Call this inside a transaction.
+        """
         self._instant(start.drive)
         if self._reached() is not None:
             return ()
@@ -155,7 +158,7 @@ class _Route:
             raise self._stopped(refusal.message) if start.drive else refusal from None
 
     def _instant(self, steps: Drive) -> Drive:
-        """Run the steps up to the next wait, atomically, and check that this wait can end.
+        """Run the steps up to the next wait in one transaction, and check that this wait can end.
 
         Return the wait and all later steps.
         """
@@ -240,9 +243,9 @@ class _Route:
             raise ControlError(409, "invalid_transition", f"the timer has a different outcome: {outcome}")
 
     async def _wait(self, until: Until) -> None:
-        """Advance to the resource's timers until the event is emitted.
+        """Advance the clock to one timer of the resource after another until the event is emitted.
 
-        Raise `ControlError` 409 if it is never emitted.
+        Raise `ControlError` 409 if the event is never emitted.
         """
         world, target = self._world, self._fill(until.target)
         self._free(target)
@@ -269,7 +272,7 @@ class _Route:
         )
 
     async def _advance_empty(self, timer: Timer) -> None:
-        """Fire a timer with an empty balance, which is restored in the same transaction."""
+        """Fire a timer with an empty balance. The balance is restored in the same transaction."""
         world = self._world
 
         def is_next() -> bool:
@@ -298,9 +301,9 @@ class _Route:
             self._note(f"released {target} from the scenario {names}")
 
     def _reached(self) -> Event | None:
-        """Return the event if it was emitted about the subject, otherwise None.
+        """Return the event if it was emitted about the target resource, otherwise None.
 
-        Without a subject, the event may be about any resource.
+        Without a target, the event may be about any resource.
         """
         try:
             subject = self._fill(self._subject)
@@ -314,7 +317,7 @@ class _Route:
 
 
 def _next_timer(world: World, target: str, kinds: tuple[str, ...]) -> Timer | None:
-    """Return a resource's next timer of one of the given kinds, or None.
+    """Return a resource's next timer of one of the given kinds, or None if there is none.
 
     Timers that are due after the end of simulated time are ignored.
     """
@@ -326,8 +329,8 @@ def _next_timer(world: World, target: str, kinds: tuple[str, ...]) -> Timer | No
 def rehearse(simulator: Simulator, world: World, timer: Timer, cause: Cause, *, empty: bool) -> Sequence[Event]:
     """Return the events that a timer would emit if the world did not change before it fires.
 
-    If `empty` is True, the balance is empty. The timer fires in a copy, because the clock of a world never goes back.
-    The copy includes the writes of the transaction in progress.
+    If `empty` is True, the timer fires with an empty balance. The timer fires in a copy of the world, because the clock
+    of a world never goes back. The copy includes the writes of the transaction in progress.
     """
     copy = simulator.from_state(simulator.state_of(world), world.id)
     copy.clock.move_to(max(copy.now_ms, timer.due_at_ms))

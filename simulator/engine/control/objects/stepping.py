@@ -25,7 +25,7 @@ REFUSALS = (ControlError, ApiError, IllegalMove, Overdrawn, NoValue)
 
 
 class Stepper:
-    """Performs steps in a transaction, with one cause, and saves the responses of named steps."""
+    """Performs steps with the same cause, and saves the responses of named steps. Use it inside a transaction."""
 
     def __init__(self, runtime: Runtime, world: World, environment: str, cause: Cause) -> None:
         self._runtime = runtime

@@ -1,4 +1,4 @@
-"""GET /recording: the API requests and control calls made in a world, as a scenario that repeats them.
+"""GET /recording: return a scenario that repeats the API requests and control calls made in a world.
 
 Secrets and token exchanges are omitted. Webhook endpoints are omitted too, because their URLs may contain secrets.
 """
@@ -80,9 +80,9 @@ def _text(simulator: Simulator, state: WorldState, rows: Rows, since: str, name:
 
 
 def _can_be_uploaded(text: bytes) -> bool:
-    """Return True if `POST /scenarios` accepts a recording. The number of bytes and values in an upload is limited.
+    """Return True if a recording is within the limits of `POST /scenarios` for bytes and values.
 
-    A value takes at least two bytes, so a short recording does not need to be parsed.
+    A value takes at least two bytes. A short recording is therefore accepted without parsing.
     """
     return len(text) <= 2 * UPLOAD.values or (
         len(text) <= UPLOAD.size and read(text.decode(), UPLOAD).value is not None
@@ -90,7 +90,7 @@ def _can_be_uploaded(text: bytes) -> bool:
 
 
 def _kinds(world: World) -> dict[str, str]:
-    """Return the names of kinds by id prefix. The name is "" if several kinds share the prefix."""
+    """Return the names of resource kinds by id prefix. The name is "" if several kinds share the prefix."""
     names: dict[str, str] = {}
     for kind in world.wiring.kinds.values():
         if kind.prefix:
@@ -145,7 +145,7 @@ class _Collector:
         )
 
     def _begin(self, rows: list[JournalEntry | JournalledCall]) -> tuple[int, list[str]]:
-        """Return the index of the first row to record and the scenarios that are active at that point.
+        """Return the index of the first row to record, and the scenarios that are active before this row.
 
         Raise `ControlError` 400 for an unknown `since`.
         """
@@ -168,7 +168,7 @@ class _Collector:
         return len(rows), scenarios
 
     def _initial_state(self, scenarios: list[str], start_ms: int) -> Iterator[Done]:
-        """Yield the control calls that bring the world of a scenario run into the initial state of the recording."""
+        """Yield control calls that select the settings and scenarios with which the recorded world began."""
         settings = self._blueprint.settings
         changed = {name: settings[name] for name in _SETTINGS if settings.get(name)}
         if changed:
@@ -269,7 +269,10 @@ class _Collector:
                 )
 
     def _recorded_as(self, row: JournalledCall) -> RecordedAs:
-        """Return how to repeat a call. A call that this version does not know is repeated unchanged."""
+        """Return the way in which a control call is recorded.
+
+        A call that this version does not know is repeated unchanged.
+        """
         operation = self._rows.get(row["name"])
         return "call" if operation is None or operation.recorded_as is None else operation.recorded_as
 
@@ -281,7 +284,7 @@ class _Collector:
             return {}
 
     def _upload(self, at_ms: int, document: JsonObject) -> Iterator[Done]:
-        """Yield the upload of a scenario without its `drive` and `expect`, because they did not affect the world."""
+        """Yield a control call that uploads a scenario without `drive` and `expect`, which did not affect the world."""
         rules = {key: value for key, value in document.items() if key not in ("drive", "expect", "with")}
         if _depth(rules) > MAX_DEPTH - _ABOVE_BODY:
             self._notes.append(f"the scenario {rules['name']}, because it is nested too deep")
@@ -291,7 +294,7 @@ class _Collector:
             yield _control(at_ms, "POST", "/scenarios", rules, 201)
 
     def _states(self, start_ms: int) -> dict[str, str]:
-        """Return the status, as the API shows it, of each resource created since the start of the recording."""
+        """Return the status in the API of each resource created since the start of the recording, by resource id."""
         states = {}
         for identifier in self._world.store[INDEX].rows:
             found = find(self._world, identifier)
@@ -318,9 +321,9 @@ def _depth(value: Any) -> int:
 
 
 def _known_at_first(world: World) -> dict[str, str]:
-    """Return the ids that the world object of a scenario run contains, with their paths in it.
+    """Return the ids that a scenario run knows before its first step, each with its path in the run's variables.
 
-    They are public keys and the ids of other users.
+    The ids are public keys and the ids of other users.
     """
     identity = identity_of(world)
     known = {

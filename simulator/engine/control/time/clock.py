@@ -79,7 +79,7 @@ def moment(param: str, text: str) -> int:
 
 
 def rate_of(value: float | None) -> Decimal:
-    """Return a rate as a decimal. The default is 1."""
+    """Return the rate of a scaled clock as a decimal. If `value` is None, return 1."""
     return Decimal(1) if value is None else Decimal(str(value))
 
 

@@ -1,4 +1,4 @@
-"""POST /seed: give a world a history of orders, created with API requests, outside events and simulated time."""
+"""POST /seed: create a history of orders in a world, with API requests and outside events at simulated times."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ async def seed(call: ControlCall) -> SeedAnswer:
 
 
 class _Seeding:
-    """One history during its creation. Work is planned day by day and done in chronological order."""
+    """Creates one history. Orders are planned day by day, and their steps are performed in chronological order."""
 
     def __init__(self, call: ControlCall, world: World, history: History) -> None:
         self._call = call
@@ -114,7 +114,10 @@ class _Seeding:
         }
 
     async def _let_others_run(self) -> None:
-        """Let other calls run if the time slice is over. Raise `ControlError` 409 if one of them ended the world."""
+        """Let other calls run if the time slice is over.
+
+        Raise `ControlError` 409 if one of these calls deleted or replaced the world.
+        """
         seconds = asyncio.get_running_loop().time
         if seconds() < self._turn_ends:
             return
@@ -140,7 +143,7 @@ class _Seeding:
         heapq.heappush(self._due, (at_ms, self._planned, stepper, episode.drive, episode.later))
 
     async def _until(self, end_ms: int) -> None:
-        """Do the work that is due before a time, and advance the clock to that time."""
+        """Perform the steps that are due before a time, and advance the clock to this time."""
         world = self._world
         while self._due and self._due[0][0] < end_ms:
             at_ms, _, stepper, drive, later = heapq.heappop(self._due)
@@ -155,7 +158,7 @@ class _Seeding:
             await self._call.advance(world, end_ms)
 
     def _do(self, stepper: Stepper, drive: Drive) -> bool:
-        """Perform steps atomically. Return True if they were accepted. Otherwise, count the refusal by its code."""
+        """Perform steps atomically. Return True if all are accepted. Otherwise, count the error and return False."""
         world = self._world
         try:
             with world.change(self._cause), world.store.attempt():

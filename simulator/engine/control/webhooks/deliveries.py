@@ -129,7 +129,7 @@ def _require_recipient(call: ControlCall, event: Event, endpoint_id: str) -> Non
 
 
 def _plan(call: ControlCall, event: Event, deliver: faults.Deliver) -> DeliveryPlan:
-    """Return the fault for the attempts. It is validated like a webhook fault."""
+    """Return the fault for the attempts of a resend. The fault is validated like any webhook fault."""
     for name in OF_FIRST_ATTEMPTS:
         if getattr(deliver, name):
             raise invalid_parameter(

@@ -151,7 +151,10 @@ class Inbox:
         self.dropped += 1
 
     def clear(self, world_id: str | None) -> None:
-        """Delete the messages of a world and the statuses set in it. Delete everything if `world_id` is None."""
+        """Delete the messages of a world, and the statuses that were set in this world.
+
+        Delete everything if `world_id` is None.
+        """
         kept = [message for message in self.messages if world_id not in (None, message.world_id)]
         self.messages = deque(kept)
         self.size = sum(message.size for message in kept)
@@ -162,12 +165,15 @@ class Inbox:
 
     @property
     def is_used(self) -> bool:
-        """Whether deleting the inbox would lose any data."""
+        """True if deleting the inbox would lose data."""
         return bool(self.messages or self.set_in or self.waiting or self.dropped)
 
 
 def _name_in(url: str, origin: str) -> str:
-    """Return the name of the inbox that a URL of this server identifies, or "". The URL may contain a world id."""
+    """Return the name of the inbox with this URL, or "" if no inbox of this server can have it.
+
+    The URL may contain a world id.
+    """
     path = url.partition("#")[0].partition("?")[0].removeprefix(origin)
     if path.startswith(WORLD_BASE):
         path = path[path.index("/", len(WORLD_BASE)) :] if "/" in path[len(WORLD_BASE) :] else ""
@@ -176,7 +182,7 @@ def _name_in(url: str, origin: str) -> str:
 
 
 class Inboxes(Watcher):
-    """All inboxes of a server. An inbox exists from its first use until it is empty again."""
+    """All inboxes of a server. An inbox is created on first use, and deleted when it is empty."""
 
     def __init__(self) -> None:
         self._inboxes: dict[tuple[str, str], Inbox] = {}
@@ -258,13 +264,13 @@ class Inboxes(Watcher):
         return ReceivedMessage(world_id, shown, size)
 
     def _limit_all(self) -> None:
-        """Drop the oldest messages of the largest inbox while the total size of all inboxes exceeds the limit."""
+        """Drop the oldest messages of the largest inbox until the total size of all inboxes is within the limit."""
         while sum(inbox.size for inbox in self._inboxes.values()) > BYTES_KEPT_IN_ALL:
             largest = max(self._inboxes.values(), key=lambda inbox: inbox.size)
             largest.drop(largest.messages[0])
 
     def _limit_world(self, call: ControlCall, world_id: str) -> None:
-        """Drop the oldest messages of a world while their size exceeds `quota_journal_bytes`."""
+        """Drop the oldest messages of a world until their total size is at most `quota_journal_bytes`."""
         world = call.simulator.worlds.get(world_id)
         most = None if world is None else settings_of(world)["quota_journal_bytes"]
         if most is None:

@@ -54,7 +54,10 @@ class Contents:
 
 @lru_cache(maxsize=8)
 def contents_of(own: tuple[TableKey[Any], ...], environments: tuple[str, ...]) -> Contents:
-    """Return the tables and classes that a simulator's documents may contain. They include the tables of the server."""
+    """Return the tables and classes that a simulator's documents may contain.
+
+    `own` are the tables of the provider. Tables of the server are added.
+    """
     tables = by_name("tables", (*own, ANSWERS, CALLS, COVERAGE, WINDOWS), lambda table: table.name)
     return Contents(tables, environments, Codec(classes_in((*(table.row for table in tables.values()), JournalEntry))))
 
@@ -73,7 +76,7 @@ def document_text(simulator: Simulator, state: WorldState) -> bytes:
 
 
 def _head_of(state: WorldState) -> JsonObject:
-    """Return the fields of a document except its tables and requests."""
+    """Return all fields of a document except `tables` and `requests`."""
     blueprint = state.blueprint
     return {
         "format": FORMAT,
@@ -277,7 +280,7 @@ def _check_row(table: TableKey[Any], key: str, row: object, path: str) -> None:
 
 
 def _requests(rows: object, contents: Contents, dropped: DroppedRows) -> Iterator[JournalEntry]:
-    """Yield the API requests that can be read. Count the others in `dropped`."""
+    """Yield the readable API requests. Count the unreadable ones in `dropped`."""
     if not isinstance(rows, list):
         raise StateError("requests", "it must be a list")
     for index, row in enumerate(rows):

@@ -35,7 +35,7 @@ def note_size(simulator: Simulator, snapshot_id: str, size: int) -> None:
 def _sizes_of(simulator: Simulator) -> dict[str, int]:
     """Return the known sizes of snapshots in bytes, by snapshot id.
 
-    Entries of deleted snapshots are removed from time to time.
+    Sizes of deleted snapshots are removed when there are too many of them.
     """
     sizes = _SIZES.setdefault(simulator, {})
     if len(sizes) > 2 * len(simulator.snapshots) + _SLACK:
@@ -54,7 +54,7 @@ async def size_of(simulator: Simulator, state: WorldState) -> int:
 
 
 def is_bounded(world: World) -> bool:
-    """Whether a quota limits the snapshots, uploaded scenarios, events or bytes of a world."""
+    """Return True if a quota limits the snapshots, uploaded scenarios, events or bytes of a world."""
     settings = settings_of(world)
     return any(
         settings[name] is not None for name in ("quota_snapshots", "quota_scenarios", "quota_events", "quota_bytes")
@@ -62,6 +62,6 @@ def is_bounded(world: World) -> bool:
 
 
 async def require_room(simulator: Simulator, world: World, quota: str, *, size: int = 0, **more: int) -> None:
-    """Raise `ControlError` 507 if the additional items would exceed a quota of the world. The error names the quota."""
+    """Raise `ControlError` 507 if additional bytes (`size`) or items (`more`) would exceed a quota of the world."""
     if is_bounded(world):
         (await measure(simulator, world)).with_more(size=size, **more).require(world, quota)

@@ -53,7 +53,7 @@ class RawWorld(TypedDict):
 
 
 def unreadable_worlds(call: ControlCall) -> list[UnreadableWorld]:
-    """Return the unreadable worlds that the caller's token can access."""
+    """Return the saved worlds that this version cannot read and the caller's token can access."""
     found = {} if call.runtime.persistence is None else call.runtime.persistence.unreadable
     return [{"id": world_id, "why": why} for world_id, why in found.items() if call.access.reaches(world_id)]
 

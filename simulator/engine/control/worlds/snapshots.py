@@ -213,10 +213,10 @@ async def get_state(call: ControlCall) -> Raw[StateDocument]:
     shows_keys=True,
 )
 async def put_state(call: ControlCall) -> WorldObject:
-    """Replace the world with the state in a document, including its keys.
+    """Replace the state and the keys of the world with those in a document.
 
-    If the document is invalid, nothing changes. If the caller's token is limited to certain worlds, the world keeps
-    its own keys instead. Fails with 409 already_exists if another world has the same keys.
+    If the document is invalid, nothing changes. If the caller's token is limited to certain worlds, the keys of the
+    world do not change. Fails with 409 already_exists if another world has the same keys.
     """
     is_unreadable = call.runtime.unreadable(call.world_id) is not None and call.access.reaches(call.world_id)
     world = None if is_unreadable else call.world

@@ -1,4 +1,4 @@
-"""Consistency checks for a document's rows. A temporary world reads the rows and fires their timers."""
+"""Consistency checks for a document's rows. The rows are loaded into a temporary world, and its timers are fired."""
 
 from __future__ import annotations
 
@@ -39,7 +39,10 @@ MAX_FIRED = 2_000
 
 
 def check_consistency(simulator: Simulator, state: WorldState) -> None:
-    """Render all resources in a copy of the state and fire its timers. Raise `StateError` if any of this fails."""
+    """Create a temporary world from a state, render its resources and fire its timers.
+
+    Raise `StateError` if a step fails.
+    """
     if "settings" not in state.tables.get(SETTINGS.name, {}):
         raise StateError("tables.settings", "the settings of the world are missing")
     alternatives = simulator.provider.alternatives

@@ -92,7 +92,7 @@ def show_world(call: ControlCall, world: World) -> WorldObject:
 
 
 def world_object(simulator: Simulator, origin: str, world: World) -> WorldObject:
-    """Return the world object. `origin` is the server's address. The URLs in the object start with it."""
+    """Return the world object. The URLs in the object start with `origin`, the address of the server."""
     files = observed_by(simulator, world)
     shown: WorldObject = {
         "id": world.id,
@@ -113,7 +113,7 @@ def world_object(simulator: Simulator, origin: str, world: World) -> WorldObject
 
 
 def observed_by(simulator: Simulator, world: World) -> tuple[Observed, ...]:
-    """Return the observed files (files of observations of the real service) that a world is based on."""
+    """Return the files with observations of the real service (`observed`) on which a world is based."""
     blueprint = simulator.blueprints.get(world.id)
     return () if blueprint is None else blueprint.observed
 

@@ -143,7 +143,7 @@ async def create_world(call: ControlCall) -> WorldObject:
 
 
 def _observed(call: ControlCall) -> tuple[Observed, ...]:
-    """Return the observed files (files of observations of the real service) in the body.
+    """Return the files with observations of the real service (`observed`) in the body.
 
     Raise `ControlError` 400 with the location of the error.
     """
@@ -173,17 +173,17 @@ async def _require_room(call: ControlCall, world_id: str) -> None:
 
 
 def _keys_of(call: ControlCall, world_id: str) -> str:
-    """Return the value from which the keys are derived.
+    """Return the value from which the keys of a new world are derived.
 
-    If some tokens are limited to certain worlds, the value is a secret. Otherwise it is "", which stands for the id of
-    the world.
+    If the caller's token is limited to certain worlds, the value is a secret. Otherwise the value is "", and the keys
+    are derived from the world id.
     """
     return "" if call.access.reaches_all else call.simulator.draw_keys_of(world_id)
 
 
 @contextmanager
 def _as_control_error(call: ControlCall) -> Iterator[None]:
-    """A context manager that converts errors to `ControlError`.
+    """Convert errors in a `with` block to `ControlError`.
 
     The status is 409 for a world with the same id or keys, and 400 for a scenario whose initial state cannot be set.
     """
@@ -205,7 +205,7 @@ def _as_control_error(call: ControlCall) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class _Chosen:
-    """The scenarios in a body: all names, and the parsed documents."""
+    """The scenarios in a request body: the names of all, and the documents of those that the body contains."""
 
     names: tuple[str, ...]
     files: tuple[ScenarioFile, ...]
@@ -316,7 +316,7 @@ async def get_world(call: ControlCall) -> WorldObject:
 
 @operation("DELETE /worlds/{id}", "Delete a world", status=204, scope="server", catches_up=False)
 async def delete_world(call: ControlCall) -> None:
-    """Delete a world and its snapshots. Its tokens then return 401.
+    """Delete a world and its snapshots. Requests with its tokens then return 401.
 
     Fails with 409 for the world `default`: reset it instead. You can also delete a world that this version cannot
     read. If it is `default`, a new world `default` is created immediately.
