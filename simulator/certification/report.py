@@ -41,8 +41,8 @@ class Result:
 
     @property
     def in_the_way(self) -> Sequence[str]:
-        """The failed rules that prevent the check of a rule that depends on this rule: this rule if it failed,
-        otherwise the rules that blocked it.
+        """The failed rules that prevent the check of a dependent rule. If this rule failed, it is the only one.
+        Otherwise they are the rules in `blocked_by`.
         """
         return (self.rule.name,) if self.verdict == "fail" else self.blocked_by
 

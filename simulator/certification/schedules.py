@@ -15,7 +15,7 @@ _POLL_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class Run:
-    """One run: the event, the order that the run created, and the delivered amount."""
+    """One run of a recurring order, with its event, the order that it created, and the delivered amount."""
 
     event: JsonObject
     order: JsonObject

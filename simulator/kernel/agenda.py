@@ -1,8 +1,8 @@
 """Timers as data, ordered by due time and then by creation.
 
 A timer consists of its kind and plain arguments, never a closure, so it can be listed, saved, restored and repeated.
-The rows in the store are authoritative. The heap is only an index, and heap entries without a row are skipped.
-Undoing a transaction can restore a cancelled timer, so heap entries are never removed inside a transaction.
+The rows in the store are authoritative. A heap of due times is only an index, and heap entries without a row are
+skipped. Undoing a transaction can restore a cancelled timer, so heap entries are never removed inside a transaction.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class Agenda:
         """Plan another timer for a resource that may have several timers of this kind. Return the timer's key.
 
         A timer with a `rank` fires after all timers without a rank that are due at the same time. Timers with a rank
-        fire in rank order. Use a rank for timers that are planned when an external response arrives. Their order then
-        does not depend on which receiver responded first.
+        fire in rank order. Use a rank for timers that are planned when a receiver's response arrives. The firing order
+        then does not depend on which receiver responded first.
         """
         number = (self._sequences.get("timer") or 0) + 1
         return self._add(f"{kind}:{target}:{number}", due_at_ms, kind, target, arguments, rank)

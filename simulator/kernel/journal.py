@@ -1,6 +1,6 @@
 """The journal of a world: every event envelope, and the transitions of every resource.
 
-Nothing is ever deleted from it.
+Nothing is deleted from the journal, except histories that do not belong to a forked world (`delete_history`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Errors that the simulator returns to a test."""
+"""The exceptions that the test kit raises."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ __tracebackhide__ = hides_traceback
 class Fault:
     """An active fault. Use it as a context manager to remove the fault at the end of the block.
 
-    `hits` still works after that. `info` is the fault as the control API returns it. `warnings` contains the reasons
-    why the fault may never apply in this world.
+    `hits` is still available after the fault is removed. `info` is the fault as the control API returns it. `warnings`
+    contains the reasons why the fault may never apply in this world.
     """
 
     def __init__(self, world: SeenWorld, info: MadeFault) -> None:

@@ -60,7 +60,7 @@ class Books:
 
 
 def of_order(lines: Sequence[Line], names: Names) -> list[Line]:
-    """Return the records of an order."""
+    """Return the records whose order has one of these names."""
     return [line for line in lines if line.order in names]
 
 

@@ -40,7 +40,7 @@ class Replaying:
         yield
 
     def outcomes(self, paths: Sequence[Path]) -> list[Outcome]:
-        """Play paths. Raise the same exceptions as `certify`."""
+        """Play each path. Return the outcomes in the same sequence. Raise the same exceptions as `certify`."""
         early = {path: self._played(path) for path in paths if path and path[0].name == BEFORE_ANSWER}
         with ThreadPoolExecutor(self.workers) as pool:
             orders = list(pool.map(lambda path: early.get(path) or self._played(path), paths))

@@ -197,7 +197,7 @@ class Saving:
             yield
 
     def outcomes(self, paths: Sequence[Path]) -> list[Outcome]:
-        """Play paths. Raise the same exceptions as `certify`."""
+        """Play each path. Return the outcomes in the same sequence. Raise the same exceptions as `certify`."""
         # Paths that need the same step of the order are consecutive, so the world is restored less often.
         found = {path: self._outcome(path) for path in sorted(paths, key=self._step)}
         return [found[path] for path in paths]

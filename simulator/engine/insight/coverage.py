@@ -96,8 +96,8 @@ def catalogue(
 def coverage_of(counts: Counts, operations: Iterable[Operation], world: World, name: str) -> JsonObject:
     """Return the coverage report, a `CoverageReport`.
 
-    `undeclared` lists error codes that a fault or a scenario returned although the operation does not declare them.
-    These codes are not part of any total.
+    The field `undeclared` contains error codes that a fault or a scenario returned although the operation does not
+    declare them. These codes are not part of any total.
     """
     dimensions: JsonObject = {}
     known: set[tuple[str, Key]] = set()

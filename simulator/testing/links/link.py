@@ -38,7 +38,8 @@ class Link(ABC):
         headers: Mapping[str, str] | None = None,
         timeout_seconds: float | None = None,
     ) -> Any:
-        """Send a control request and return the parsed response, a string for YAML, or None.
+        """Send a control request. Return the parsed JSON, a string if the response is YAML, or None if the response has
+        no body.
 
         `path` is relative to /_simulator, and `world` is the id of the world to which the request applies. A body of
         bytes is sent unchanged, for example a scenario in YAML. `query` values of None are omitted. Without a time

@@ -77,7 +77,9 @@ MARKERS = (
 
 
 def chosen(config: pytest.Config, name: str) -> str:
-    """Return the value of an option. The command line takes precedence, then a variable, then pyproject.toml."""
+    """Return the value of an option. The command line takes precedence, then an environment variable, then
+    pyproject.toml.
+    """
     variable = os.environ.get(name.upper()) if name in ("simulator_url", "simulator_observed") else None
     value: str = config.getoption(name) or variable or config.getini(name)
     return value

@@ -1,6 +1,7 @@
 """A minimal application: it registers a webhook with its service name and prints genuine events.
 
-Replace it with yours. It reads RAMP_URL, RAMP_PUBLIC_KEY, RAMP_SECRET_KEY, RAMP_WEBHOOK_KEY and WEBHOOK_URL.
+To use your own application, replace this file. The environment variables are RAMP_URL, RAMP_PUBLIC_KEY,
+RAMP_SECRET_KEY, RAMP_WEBHOOK_KEY and WEBHOOK_URL.
 """
 
 import hashlib
