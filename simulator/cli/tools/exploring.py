@@ -301,7 +301,7 @@ def _classes(given: str | None, known: tuple[str, ...]) -> tuple[str, ...]:
     for name in names:
         if name not in known:
             said = f"--faults: unknown class {name!r}{did_you_mean(name, known)} ({', '.join(known)})"
-            fail([said, "`rampsim docs how-to/explore` explains the classes"], EXIT_USAGE)
+            fail([said, "`rampsim docs reference/explore` explains the classes"], EXIT_USAGE)
     if not names:
         fail(["--faults is empty: name at least one class"], EXIT_USAGE)
     return tuple(name for name in known if name in names)

@@ -244,7 +244,7 @@ def test_every_class_and_every_verdict_has_its_words() -> None:
 
 
 def test_the_page_for_readers_lists_every_class_with_what_it_means() -> None:
-    page = ROOT.joinpath("simulator/docs/how-to/explore.md").read_text("utf-8")
+    page = ROOT.joinpath("simulator/docs/reference/explore.md").read_text("utf-8")
     rows = re.findall(r"^\| `([a-z0-9-]+)` \| (.+) \|$", page, re.M)
     assert [row for row in rows if row[0] in CLASSES] == [(name, ADVICE[name].means) for name in CLASSES]
 
