@@ -38,7 +38,7 @@ def text_of(raw: bytes, length: int = ID_LENGTH) -> str:
 
 
 def _ten(number: int) -> str:
-    """Return ten characters for the lowest fifty bits."""
+    """Return the lowest fifty bits of a number as ten base-32 characters."""
     bits = number & (1 << 50) - 1  # shifting a number with at most fifty bits takes a third of the time
     return (
         f"{_PAIRS[bits & 1023]}{_PAIRS[bits >> 10 & 1023]}{_PAIRS[bits >> 20 & 1023]}"

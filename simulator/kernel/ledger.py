@@ -93,7 +93,7 @@ class Ledger:
         return self._balances.get(f"{account}|{currency}") or ZERO
 
     def touched_at_ms(self, account: str, currency: str) -> int | None:
-        """Return the time at which an entry last changed this balance, or None."""
+        """Return the time at which an entry last changed this balance, or None if no entry has changed it."""
         return self._touched.get(f"{account}|{currency}")
 
     def entries(self) -> Iterable[Entry]:

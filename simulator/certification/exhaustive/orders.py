@@ -71,7 +71,8 @@ class Case:
         return f"{self.flow.name}-{next(self.numbers)}"
 
     def early(self, path: Path) -> tuple[Tracked, Path]:
-        """Create an order, and deliver the first events of a path before the response to its call.
+        """Create an order. Deliver the first events of a path before the call that creates the order gets its response,
+        if the path requires it.
 
         Return the order and the rest of the path.
         """

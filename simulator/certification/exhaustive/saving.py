@@ -237,9 +237,7 @@ class Saving:
         return judged(order, row, self._read[saved.key], after, self.books)
 
     def _fresh(self, path: Path) -> SavedOrder:
-        """Restore the state before the run, create an order, and deliver the first events of a path before the response
-        to its call.
-        """
+        """Restore the state before the run, and create an order as in `Case.early`."""
         self.application.restore(self.start)
         self.world.restore(0, 0)
         made, _ = self.case.early(path)

@@ -42,7 +42,7 @@ class Server:
         self, link: Link, stop: Callable[[], None] | None = None, *, observed: Sequence[Path] | None = None
     ) -> None:
         """`observed`: files with observations of the real service. Worlds use them to set their assumptions. The
-        default is SIMULATOR_OBSERVED.
+        default is the files in SIMULATOR_OBSERVED.
         """
         self.link = link
         self._stop = stop
