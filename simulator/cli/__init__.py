@@ -1,7 +1,7 @@
 """The command line: `rampsim` (also `python -m simulator`).
 
 Modules that are slow to import (pydantic, uvicorn, the provider's resource packages) are imported inside the commands
-that need them, so that `rampsim --help` is fast.
+that need them. This makes `rampsim --help` fast.
 """
 
 from __future__ import annotations

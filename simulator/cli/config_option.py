@@ -49,9 +49,7 @@ def file_of(context: click.Context) -> Any:
 
 
 def with_source(context: click.Context, problem: str) -> str:
-    """Return a problem message. The flag at its beginning is replaced by the source of the value: file and line, or
-    variable.
-    """
+    """Return a problem message in which the source of the value (file and line, or variable) replaces the flag."""
     flag = problem.partition(" ")[0].rstrip(":")
     name = flag.removeprefix("--").replace("-", "_")
     source = context.get_parameter_source(name) if flag.startswith("--") else None

@@ -1,7 +1,7 @@
 """Printing, exit codes and files for all commands.
 
-Only this module writes to a terminal (`tests/tools/cli/test_output.py` checks this). So terminal control characters
-are always removed from strings that come from servers and files.
+Only this module writes to a terminal (`tests/tools/cli/test_output.py` checks this). Terminal control characters are
+therefore always removed from strings that come from servers and files.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def say(text: str = "", *, nl: bool = True, err: bool = False, **style: Any) -> 
 def say_painted(*parts: tuple[str, dict[str, Any]]) -> None:
     """Print one line that consists of strings with different styles.
 
-    It is coloured even if the output is not a terminal.
+    The line is coloured even if the output is not a terminal.
     """
     click.echo("".join(click.style(plain(text), **style) for text, style in parts), color=True)
 
@@ -44,7 +44,7 @@ def say_page(text: str) -> None:
 
 
 def say_passing(text: str = "") -> None:
-    """Replace the current line on standard error. Without an argument, clear the line."""
+    """Replace the current line on standard error. An empty `text` clears the line."""
     click.echo(f"{_CLEAR}{plain(text)}", nl=False, err=True)
 
 
@@ -56,14 +56,14 @@ EXIT_INTERRUPTED = 130
 
 
 def fail(lines: Iterable[str], code: int) -> NoReturn:
-    """Print errors on standard error and exit."""
+    """Print lines on standard error, and exit with `code`."""
     for line in lines:
         say(f"rampsim: {line}", err=True)
     sys.exit(code)
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a file. If it cannot be written, exit with 2."""
+    """Write a file. Exit with code 2 if the file cannot be written."""
     try:
         path.write_text(text, "utf-8")
     except OSError as error:
@@ -71,7 +71,7 @@ def write_file(path: Path, text: str) -> None:
 
 
 def read_file(path: Path) -> bytes:
-    """Return a file's content. If the file cannot be read, exit with 2."""
+    """Return a file's content. Exit with code 2 if the file cannot be read."""
     try:
         return path.read_bytes()
     except OSError as error:

@@ -17,7 +17,7 @@ _EVERY_SECONDS = 0.2
 
 
 class Line:
-    """A line on standard error that shows the current step. Printed only if standard error is a terminal."""
+    """A line on standard error that shows the current step. Nothing is printed if standard error is not a terminal."""
 
     def __init__(self) -> None:
         self._live = sys.stderr.isatty()
@@ -28,7 +28,7 @@ class Line:
             say_passing(text[: get_terminal_size().columns - 1])
 
     def above(self, text: str) -> None:
-        """Clear this line and print a permanent line of output."""
+        """Clear this line and print a line that is not replaced later."""
         self.clear()
         say(text)
 

@@ -37,8 +37,8 @@ class Address(NamedTuple):
 def remote(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that select a server to a command. The client is passed as the first argument of the command.
 
-    Refused requests become error messages. A command group also accepts the options and passes them to its
-    subcommands (`_of_groups`), but does not connect to a server.
+    Errors from the server are printed as messages. A command group passes the options to its subcommands
+    (`_of_groups`), and does not connect to a server.
     """
 
     @functools.wraps(command)
@@ -73,7 +73,7 @@ def remote(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def address_of(given: str | None) -> Address:
-    """Return the server's address for a command. `given` is the value of the option `--url`, from any source.
+    """Return the server's address for a command. `given` is the value of `--url` from any source.
 
     The first available source is used: `--url` or SIMULATOR_URL, SIMULATOR_HOST and SIMULATOR_PORT, the `url` in the
     settings file, a server started in this directory or its repository, `host` and `port` in the settings file, the
@@ -129,7 +129,7 @@ def _started_here() -> Address | None:
 
 
 def where_it_was_looked(address: Address) -> list[str]:
-    """Return lines that explain the source of the address, and what to do if no server responds there."""
+    """Return lines that state the source of the address, and what to do if no server responds at this address."""
     if not address.by:
         why = [
             "this is the default address, because no other address is set and no server was started in this "
@@ -141,9 +141,9 @@ def where_it_was_looked(address: Address) -> list[str]:
 
 
 def _of_groups(context: click.Context) -> dict[str, str | None]:
-    """Return the options given to a command group (`rampsim clock --url URL advance`).
+    """Return the server options that the command line contains, including those of a command group.
 
-    They apply to its subcommand.
+    In `rampsim clock --url URL advance`, the option of the group `clock` applies to its subcommand `advance`.
     """
     found: dict[str, str | None] = {}
     for above in filter(None, (context.parent, context)):
@@ -163,7 +163,7 @@ def is_address(url: str) -> bool:
 
 
 def refuse_foreign(url: str) -> None:
-    """If this client may not send requests to the host, exit with 2 before anything is sent."""
+    """Exit with code 2 if this client must not send requests to the host of a URL."""
     try:
         guard.check_host(url)
     except guard.ForeignHost as error:

@@ -1,5 +1,6 @@
-"""`rampsim serve --detach` starts a server in the background. `rampsim stop` stops servers that were started in this
-directory or its repository.
+"""`rampsim serve --detach` starts a server in the background.
+
+`rampsim stop` stops servers that were started in this directory or its repository.
 """
 
 from __future__ import annotations
@@ -29,10 +30,11 @@ _STOP_SECONDS = 20.0
 
 
 def start_detached(settings_file: Path | None) -> None:
-    """Restart this command in a separate session, without --detach. Print its address once it is ready.
+    """Start this command again in the background, without --detach.
 
-    The server's output is written to a file in the directory for running servers (`.rampsim/servers`). If the server
-    does not start, print the output and exit with the server's exit code.
+    Print the server's address once the server is ready. The server's output is written to a file in the directory for
+    running servers (`.rampsim/servers`). If the server does not start, print the output and exit with the server's exit
+    code.
     """
     directory = running.directory(settings_file)
     try:

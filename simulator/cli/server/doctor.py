@@ -136,7 +136,7 @@ def _server(address: Address, world: str, token: str | None) -> Iterator[Check]:
 
 
 def _nobody(address: Address, origin: str, why: str) -> Check:
-    """Return the result for an address where no simulator responds."""
+    """Return the check result for an address at which no simulator responds."""
     parts = urlsplit(address.url)
     try:
         with socket.create_connection((parts.hostname or "", parts.port or 80), _SECONDS):

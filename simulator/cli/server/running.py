@@ -1,9 +1,9 @@
-"""Registry of running servers. `rampsim serve` writes a note file with its address when it starts, and other commands
-read this file.
+"""Registry of running servers.
 
-The file is in the directory `.rampsim/servers`. This directory is next to the settings file if there is one. Otherwise
-it is at the root of the repository or, outside a repository, in the working directory. Commands search their directory
-and the directories above, up to the root of the repository.
+When `rampsim serve` starts, it writes its address to a note file, which other commands read. The file is in the
+directory `.rampsim/servers`. This directory is next to the settings file if there is one. Otherwise it is at the root
+of the repository or, outside a repository, in the working directory. Commands search their directory and the
+directories above, up to the root of the repository.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SECONDS = 1.0
 
 
 class Running(NamedTuple):
-    """A running server, as its note file describes it."""
+    """The data in the note file of a running server."""
 
     url: str
     pid: int
@@ -35,7 +35,7 @@ class Running(NamedTuple):
 
 @contextmanager
 def noted(origin: str, settings_file: Path | None) -> Iterator[None]:
-    """Write the note file about a server, and delete it after the block. Errors while writing are ignored."""
+    """Write the note file of a server, and delete it at the end of the `with` block. Ignore errors while writing."""
     parts = urlsplit(origin)
     # A server that listens on all addresses can be reached on loopback.
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(parts.hostname or "", parts.hostname or "")
@@ -66,9 +66,7 @@ def directory(settings_file: Path | None) -> Path:
 
 
 def here() -> list[Running]:
-    """Return the running servers that were started in this directory or its repository. Delete the note files of
-    servers that no longer run.
-    """
+    """Return the running servers started in this directory or its repository, and delete outdated note files."""
     for above in upwards(Path.cwd()):
         notes = sorted((above / DIRECTORY).glob("*.json"))
         if found := [server for note in notes if (server := _read(note)) is not None]:

@@ -71,7 +71,7 @@ def serve(detach: bool, end_with_stdin: bool, **given: Any) -> None:
 
 
 def _observed(paths: tuple[str, ...]) -> tuple[Observed, ...]:
-    """Read the observed files, which contain the verdicts from `rampsim probe`. An old file causes a warning."""
+    """Read files with verdicts from `rampsim probe`. Print a warning if a file is old."""
     if not paths:
         return ()
     from simulator.evidence import observed
@@ -95,8 +95,8 @@ def _refuse(problems: list[str]) -> NoReturn:
 def _quick_start() -> Iterator[None]:
     """Disable the garbage collector and pydantic's plugin search while the server is built.
 
-    Disabling the collector saves a sixth of the time. Without the other setting, pydantic would look for plugins in
-    every installed package.
+    Disabling the collector saves a sixth of the time. The plugin search would read the metadata of every installed
+    package.
     """
     import gc
     import os
@@ -199,12 +199,12 @@ def _end_with_stdin(server: Any) -> None:
 
 @contextmanager
 def _signals() -> Iterator[list[Any]]:
-    """Handle SIGINT and SIGTERM. They stop the server in the yielded list, or the startup if the list is empty, with
-    exit code 0.
+    """Yield a list for the server. SIGINT and SIGTERM stop the server in the list, or exit if the list is empty.
 
-    While the server is running, uvicorn handles both signals and afterwards raises them again for the previous
-    handler. Without this handler, the process would then end as if it had been killed. A second SIGINT exits
-    immediately, as in a running server (`EndingServer`), because closing the store may take a long time.
+    The exit code is 0. While the server is running, uvicorn handles both signals, and then raises them again for the
+    handler installed by this function. With the default handler, the process would end as if it had been killed. A
+    second SIGINT exits immediately, as in a running server (`EndingServer`), because closing the store may take a long
+    time.
     """
     import os
     import signal

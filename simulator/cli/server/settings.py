@@ -1,6 +1,7 @@
-"""The settings on the command line. Flag, environment variable, key and documentation are derived from one `Setting`.
+"""The settings of a server.
 
-A flag overrides its variable, the variable overrides the settings file, and the file overrides the default.
+The flag, environment variable, key and documentation of a setting are derived from one `Setting`. A flag overrides its
+variable, the variable overrides the settings file, and the file overrides the default.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class Setting(NamedTuple):
 
 
 def _number(flag: str, meaning: str, default: str | None = None, unit: str = "N") -> Setting:
-    """Return a setting whose value is a number. Without a default, the number is unlimited."""
+    """Return a setting whose value is a number. If `default` is None, there is no limit."""
     return Setting(flag, meaning, default, "" if default else "unlimited", "number", unit)
 
 

@@ -42,7 +42,7 @@ class SettingsFile(NamedTuple):
     lines: Mapping[str, int]
 
     def place_of(self, name: str) -> str:
-        """Return `FILE:LINE` for a parameter, or an empty string if there is no file."""
+        """Return `FILE:LINE` for a parameter, or "" if there is no settings file."""
         return f"{_shown(self.path)}:{self.lines.get(name, 1)}" if self.path else ""
 
 
@@ -134,7 +134,7 @@ def read(given: str | None) -> SettingsFile:
 
 
 def _brief(value: object) -> str:
-    """Format a value for a message. A long hexadecimal number can exceed Python's limit for decimal output."""
+    """Format a value for a message. Return "the value" if Python cannot format it, such as a very long integer."""
     try:
         shown = repr(value)
     except (ValueError, RecursionError):
@@ -143,7 +143,7 @@ def _brief(value: object) -> str:
 
 
 def _real_keys(where: str, value: object) -> list[str]:
-    """Return the error for a value that contains a real live key, or an empty list."""
+    """Return a list with an error if a value contains a real live key, otherwise an empty list."""
     try:
         LIVE_KEYS.check(str(value), where)
     except LiveKey as error:

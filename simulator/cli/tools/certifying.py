@@ -90,14 +90,14 @@ def certify(
     and forged ones. You do not have to register it. It only has to verify signatures with --webhook-key. If it
     fetches the objects of events, it must fetch them from the simulator whose address is printed in the first lines.
 
-    With --books, the money is checked too. Each test payment has a `reference`, which is the `order` in the books.
-    `amount` is the amount that the customer received. It is 0 unless the order is completed.
+    With --books, the money is checked too. Each test payment has a `reference`. The books must contain this `reference`
+    as `order`. `amount` is the amount that the customer received. It is 0 unless the order is completed.
 
-    With --exhaustive, the events of each flow arrive in every order, up to --copies times each, late or never. Without
-    a way to save the application's state, each delivery needs a separate order.
+    With --exhaustive, the events of each flow arrive in every sequence, each up to --copies times, including late and
+    missing events. If the application's state cannot be saved, each sequence needs a new payment.
 
-    Exit codes: 0 all rules pass and every order was covered, 1 a rule fails or an order is wrong, 2 wrong usage, 3 the
-    receiver does not respond, 4 an exhaustive run without findings is not complete.
+    Exit codes: 0 all rules pass and every sequence was covered, 1 a rule fails or a payment is wrong, 2 wrong usage, 3
+    the receiver does not respond, 4 an exhaustive run without findings is not complete.
     """
     import asyncio
 
@@ -152,7 +152,7 @@ def certify(
 
 
 class _Progress(ProgressListener["Result"]):
-    """Prints the report's first lines, the current rule, and each result."""
+    """Prints the first lines of the report, the current rule, and each result."""
 
     def __init__(self, line: Line) -> None:
         self._line = line

@@ -122,7 +122,7 @@ def _corpus(
 
 
 def _player(target: str | None, public_key: str | None, secret_key: str | None) -> Player | None:
-    """Return the service at which the recorded calls are replayed, or None to replay them in a simulator."""
+    """Return a client for the service at --target, or None to replay the recorded calls in a new simulator."""
     if target is None:
         return None
     from simulator.cli.remote import is_address

@@ -1,4 +1,4 @@
-"""`rampsim completion`: shell scripts, and the names that they complete.
+"""`rampsim completion`: prints scripts for shell completion, and finds the names for them.
 
 Names come from the running server, or from the package if no server is running. Errors are ignored, because messages
 and delays would disturb users while they type.

@@ -257,9 +257,7 @@ def _nothing_about_faults() -> None:
 
 
 def _hooks(settles: tuple[str, ...], books: str | None, quiesce: str | None) -> Hooks:
-    """Return the integrator's hooks. `--settle` can be given twice: once with the name of a mode, and once with the
-    command for the integrator's job.
-    """
+    """Return the integrator's hooks. `--settle` can be given twice: with the name of a mode, and with a command."""
     from simulator.exploration.runs.aftermath import MODES, Hooks
 
     modes = [one for one in settles if one in MODES]
@@ -272,8 +270,9 @@ def _hooks(settles: tuple[str, ...], books: str | None, quiesce: str | None) -> 
 
 
 def _tolerated(during: bool, tolerate: str | None, command: tuple[str, ...]) -> int | None:
-    """Return how long the integrator's books may differ from the ledger, in simulated milliseconds, or None without
-    `--during`.
+    """Return the time that the integrator's books may differ from the ledger, in simulated milliseconds.
+
+    Return None without `--during`.
     """
     from simulator.exploration.runs.running import executable, is_pytest
 

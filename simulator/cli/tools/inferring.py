@@ -91,8 +91,9 @@ def infer(directory: Path, out: Path | None, as_json: Path | None, name: str | N
 
 
 def _referred(verdicts: Sequence[Verdict], exchanges: Sequence[Exchange]) -> list[object]:
-    """Return the exchanges that the verdicts refer to. In the verdicts, replace each reference with the index in this
-    list.
+    """Return the exchanges that the verdicts refer to.
+
+    Each reference in a verdict is replaced with an index into this list.
     """
     wanted = sorted({index for one in verdicts for index in one.exchanges})
     places = {index: at for at, index in enumerate(wanted)}

@@ -321,7 +321,7 @@ def _report(decisions: Decisions, facts: JsonObject, calls: int, ended: str) -> 
 
 
 def _hint(order: Order, decisions: Decisions, exchanges: list[JsonObject]) -> None:
-    """Print what the keys do not permit, and which assumptions need another user."""
+    """Print the operations that the keys do not permit, and the assumptions that need another user."""
     from simulator.evidence.flow import read_steps
     from simulator.evidence.probing import needing, read_probes
     from simulator.service import TOKEN_EXCHANGE, TOOLING

@@ -1,4 +1,4 @@
-"""`rampsim recipe`: files for CI, containers and other languages that the package includes."""
+"""`rampsim recipe`: prints or writes files for CI, containers and other languages. The package includes these files."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ class Recipe:
 def recipes() -> dict[str, Recipe]:
     """Return the recipes in the package, by name.
 
-    `recipes.json` contains the summary of each recipe and the locations of its files. The files are in the folder
-    with the name of the recipe, or in the given folder of `contracts/`. The folder contains a README.md.
+    `recipes.json` contains the summary of each recipe and the locations of its files. The files are in the folder with
+    the name of the recipe, or in the folder of `contracts/` that `recipes.json` names. Each folder contains a
+    README.md.
     """
     from simulator.contract.files import contracts_directory
 

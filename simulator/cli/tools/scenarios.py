@@ -116,7 +116,10 @@ def run(scenarios: tuple[str, ...], junit: Path | None, seed: int, url: str | No
 
 
 def _load(scenarios: Sequence[str]) -> list[ScenarioFile]:
-    """Return scenario files by name or path. Exit with 2 if a file does not exist, with 1 if a file is invalid."""
+    """Return the scenario files with these names or paths.
+
+    Exit with 2 if a file does not exist, or with 1 if a file is invalid.
+    """
     from simulator.engine.scenario.files.loader import Loader, ScenarioError
     from simulator.host import Simulator
 

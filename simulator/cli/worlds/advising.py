@@ -106,7 +106,7 @@ def _write(path: Path, rows: Sequence[Row]) -> None:
 def _known(path: Path) -> set[str]:
     """Return the finding ids in a baseline.
 
-    An id is derived from kind and subject, so it does not change between runs.
+    An id is derived from the kind and the subject of a finding, so it is the same in every run.
     """
     try:
         return {str(row["id"]) for row in json.loads(path.read_text("utf-8"))["known"]}

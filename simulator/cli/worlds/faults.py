@@ -180,7 +180,7 @@ def _members(is_webhook: bool) -> dict[str, _Member]:
 
 
 def _nested(model: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the fields whose value is an object with fields of its own, each with the model of that object."""
+    """Yield the name and the model of each field whose value is an object."""
     for name, field in model.model_fields.items():
         for part in (field.annotation, *get_args(field.annotation)):
             if hasattr(part, "model_fields"):
@@ -211,7 +211,7 @@ def _meanings(model: type) -> Mapping[str, str]:
 
 
 def _options() -> Iterator[click.Option]:
-    """Yield an option for each field. If both kinds of faults have the field, its help describes both meanings."""
+    """Yield an option for each field. If call and webhook faults share a field, its help contains both meanings."""
     calls, webhooks = _members(is_webhook=False), _members(is_webhook=True)
     for name in dict.fromkeys((*calls, *webhooks)):
         both = [side[name] for side in (calls, webhooks) if name in side]

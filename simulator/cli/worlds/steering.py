@@ -147,7 +147,7 @@ def actions(client: clients.ControlClient, as_json: bool) -> None:
 
 
 def _options_of(schema: dict[str, Any]) -> list[str]:
-    """Return `--amount X` for parameters that every schema requires, and `[--memo X]` for other parameters."""
+    """Return an action's options as text: `--amount X` if the parameter is required, otherwise `[--memo X]`."""
     schemas = schema.get("anyOf") or [schema]
     names = list(dict.fromkeys(name for one in schemas for name in one.get("properties", {})))
     required = set.intersection(*(set(one.get("required", ())) for one in schemas))
@@ -193,7 +193,10 @@ def reset(client: clients.ControlClient) -> None:
 
 @contextmanager
 def shown(client: clients.ControlClient) -> Iterator[None]:
-    """Show the progress of the clock on standard error during the block, if standard error is a terminal."""
+    """Show the progress of the clock on standard error during the `with` block.
+
+    Do nothing if standard error is not a terminal.
+    """
     if not sys.stderr.isatty():
         yield
         return

@@ -104,7 +104,10 @@ def _interrupt(*_: Any) -> None:
 
 
 def _messages(client: clients.ControlClient) -> Iterator[tuple[str, str]]:
-    """Yield the messages from the stream and reconnect if it breaks. If the first attempt fails, raise Unreachable."""
+    """Yield the messages from the stream, and reconnect if the connection breaks.
+
+    Raise `Unreachable` if the first attempt fails.
+    """
     connected, lost = False, False
     while True:
         try:
@@ -130,11 +133,11 @@ def _messages(client: clients.ControlClient) -> Iterator[tuple[str, str]]:
 def dated(
     messages: Iterable[tuple[str, str]], *, ticks: bool, wall: Callable[[], float] = time.monotonic
 ) -> Iterator[tuple[str, dict[str, Any], str]]:
-    """Yield messages with the simulated time of their arrival. Requests and deliveries themselves contain their start
-    times.
+    """Yield each message with the simulated time at which it arrived.
 
-    Without `ticks`, clock messages of a running clock are dropped. The exceptions are the first message, changes of
-    mode or rate, and advances. An advance is detected by comparison with `wall`, in real seconds.
+    Requests and deliveries contain only their start times. If `ticks` is False, clock messages of a running clock are
+    dropped, except the first message, changes of mode or rate, and advances. An advance is detected by comparison with
+    `wall()`, the real time in seconds.
     """
     now, pace, heard = "", None, 0.0
     for sort, data in messages:
