@@ -1,1 +1,1 @@
-"""Evidence: observations of the real service, which show whether the assumptions are right."""
+"""Evidence: observations of the real service, which show whether the simulator's assumptions are correct."""

@@ -1,4 +1,4 @@
-"""Computing the content of the probes file: flows are tried level by level until each alternative has a probe."""
+"""Computes the content of the probes file. Tries flows level by level until there is a probe for each alternative."""
 
 from __future__ import annotations
 
@@ -60,7 +60,9 @@ def computed(search: Search, report: Callable[[str], None] = lambda _: None) -> 
 
 
 def _watched(search: Search, found: Sequence[JsonObject], report: Callable[[str], None]) -> Iterator[JsonObject]:
-    """Yield probes that watch for an outside event, for alternatives whose other probes must cause it."""
+    """Yield probes that wait for an outside event instead of causing it. They are needed for alternatives for which
+    each other probe has to cause an outside event.
+    """
     easy = {(one["assumption"], name) for one in found if not one["needs_event"] for name in one["alternatives"]}
     left = {(switch.id, name) for switch in search.switches.values() for name in switch.alternatives} - easy
     for flow in dict.fromkeys(flow for level in search.flows() for flow in level if search.watches(flow)):

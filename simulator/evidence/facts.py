@@ -13,7 +13,8 @@ from simulator.evidence.remote import NotTheService, RemoteService, SpentBudget
 
 
 def read_facts(target: RemoteService, probing: Probing) -> tuple[JsonObject, str]:
-    """Read facts until the budget of calls is used up. Return them, and a one-line reason if some are missing, else "".
+    """Read facts until all are read or no more calls are allowed. Return the facts, and a one-line reason if some are
+    missing, else "".
 
     `unfit` in the facts contains one line for each fact that a world of the simulator cannot adopt.
     """
@@ -42,7 +43,7 @@ def read_facts(target: RemoteService, probing: Probing) -> tuple[JsonObject, str
 
 
 def recorded_facts(exchanges: Iterable[Exchange], probing: Probing) -> JsonObject:
-    """Return the facts that recorded traffic shows. Recordings with hidden amounts show none."""
+    """Return the facts that recorded traffic contains. Return no facts if the amounts in the recording are hidden."""
     rows = (json.loads(one.line()) for one in exchanges if one.direction == "call" and not one.hides_amounts)
     calls = (
         (row["method"], row["path"], row["query"], row["response"])

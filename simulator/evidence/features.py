@@ -133,7 +133,7 @@ def _sign(a: Decimal, b: Decimal) -> str:
 
 
 def _within(numbers: Mapping[str, Mapping[str, Decimal]]) -> Iterator[tuple[str, str]]:
-    """Compare the numbers in one body: which is larger, and which is the sum of two others."""
+    """Compare the numbers in one body. The features say which number is larger, and which is the sum of two others."""
     for place, by_path in numbers.items():
         rows: dict[str, list[tuple[str, Decimal]]] = {}
         for path, number in by_path.items():
@@ -160,7 +160,7 @@ def _equal_strings(strings: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[s
 def _across(
     numbers: Mapping[str, Mapping[str, Decimal]], strings: Mapping[str, Mapping[str, str]]
 ) -> Iterator[tuple[str, str]]:
-    """Compare the same field in the bodies of two steps."""
+    """Compare the values of the same field in the bodies of two steps."""
     for (first, a), (second, b) in combinations(numbers.items(), 2):
         for path in a.keys() & b.keys():
             yield f"{first}{path} : {second}", _sign(a[path], b[path])
@@ -178,13 +178,13 @@ class ReplyForm(NamedTuple):
     """The fields that every response has unless it is a refusal."""
 
     def joined(self, other: ReplyForm) -> ReplyForm:
-        """Return the form that covers the responses of both forms."""
+        """Return a form that covers all responses that either form covers."""
         fields = self.fields & other.fields if self.fields and other.fields else self.fields | other.fields
         return ReplyForm(self.answers | other.answers, fields)
 
     def covers(self, other: ReplyForm) -> bool:
-        """Return True if responses of the other form also have this form. The service may omit fewer than half of the
-        fields.
+        """Return True if responses of the other form are covered by this form. The other form must contain at least
+        half of this form's fields, unless it is a refusal.
         """
         if not other.answers <= self.answers:
             return False

@@ -124,7 +124,7 @@ class Exchange:
 
     @property
     def came_too_late(self) -> bool:
-        """True if the resource may have had a watched status that no call showed."""
+        """True if the resource may have had the watched status only between two calls."""
         return self.refused and self.reply is not None and _status(self.reply) in self.step.passed
 
 
@@ -140,7 +140,7 @@ class Target(Protocol):
         ...
 
     def call(self, method: str, path: str, body: object, headers: Mapping[str, str], *, obey: bool = True) -> Reply:
-        """Return the response. If `obey` is True, a target with rate limits waits and tries again."""
+        """Make a call and return the response. If `obey` is True and the response is 429, wait and try again."""
         ...
 
     def wait(self, until: str) -> bool:
@@ -157,7 +157,7 @@ class Target(Protocol):
 
 
 class Unresolved(Exception):
-    """A reference to a field that is missing in the response."""
+    """Raised if a reference names a field that the response does not contain."""
 
 
 def play(flow: Sequence[Step], target: Target) -> list[Exchange]:
@@ -229,7 +229,7 @@ def _at(values: Shown, name: str, path: str) -> str:
 
 
 def closure(name: str, steps: Steps, done: Sequence[str] = ()) -> Iterator[str]:
-    """Yield the dependencies of a step and then the step, each once. Steps that are already done are omitted."""
+    """Yield the steps that a step depends on, and then the step itself. Steps in `done` are omitted."""
     seen = set(done)
 
     def visit(one: str) -> Iterator[str]:

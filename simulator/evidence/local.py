@@ -95,7 +95,9 @@ class Simulators:
 
 
 class FreshWorld:
-    """A new world of these simulators, which is called with its own keys and steered by the control API."""
+    """A new world in the given `Simulators`. It has its own keys, and the control API moves its clock and causes
+    outside events.
+    """
 
     def __init__(
         self,
@@ -123,7 +125,7 @@ class FreshWorld:
         self.token, self._seen = "", 0
 
     def sign_in(self) -> str:
-        """Return the token. Exchange the keys for one if there is none."""
+        """Return the token. If there is none, first exchange the keys for a token."""
         if not self.token:
             answer = self.simulators.send("POST", f"/v1{TOKEN_EXCHANGE.path}", self.keys, {})
             self.token = TOKEN_EXCHANGE.token_in(answer.body) or ""
@@ -182,7 +184,7 @@ class LocalWorld(FreshWorld):
         return self.control("POST", "/clock/advance", advance_body(until)).status == 200
 
     def change_data(self, change: Callable[..., None]) -> None:
-        """Give the world other reference data."""
+        """Change the reference data of the world with a function. The function gets `read` and `act` as arguments."""
         change(self.read, self.act)
 
 
@@ -201,12 +203,12 @@ def invented(now: str, run: str) -> dict[str, str]:
 
 
 def action_path(action: str) -> str:
-    """Return the path of the control call for an action, or the path itself."""
+    """Return the path of the control call that performs an action. A path is returned unchanged."""
     return action if action.startswith("/") else f"/actions/{action}"
 
 
 def advance_body(until: str) -> dict[str, str]:
-    """Return the body that advances a clock by a duration, or to a timestamp."""
+    """Return the request body for advancing a clock by a duration or to a timestamp."""
     return {"to": until} if until[:4].isdigit() and "T" in until else {"by": until}
 
 

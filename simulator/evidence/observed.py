@@ -1,4 +1,4 @@
-"""The observed file: verdicts on a real service. Worlds use them to set their assumptions."""
+"""The observed file: verdicts on how a real service behaves. Worlds use these verdicts to set their assumptions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class BadObserved(ValueError):
-    """The file is not a valid observed file. The message contains the file name and the path of the field."""
+    """Raised if a file is not a valid observed file. The message contains the file name and the path of the field."""
 
 
 def write(

@@ -17,23 +17,26 @@ _MOST_VALUES = 3
 
 
 def same(sides: Mapping[str, Features]) -> set[str]:
-    """Return the features that have the same value under an assumption and all its alternatives."""
+    """Return the features that have the same value on all sides, so they do not distinguish them. The sides are the
+    default of an assumption and its alternatives.
+    """
     names = {name for one in sides.values() for name in one}
     return {name for name in names if len({one.get(name, ABSENT) for one in sides.values()}) == 1}
 
 
 def is_robust(values: Sequence[set[str]]) -> bool:
-    """Return True if a feature has few values on each side of an assumption (its default or an alternative), and two
-    sides share no value.
+    """`values` contains the values of one feature on each side of an assumption (its default and its alternatives).
+    Return True if each side has only a few values, and at least two sides have no value in common.
 
-    Under other assumptions, the service may use a different status, code or format. So requiring a single value would
-    be too strict.
+    A side can have several values, because the status, code or format may also depend on other assumptions.
     """
     return all(len(one) <= _MOST_VALUES for one in values) and any(a.isdisjoint(b) for a, b in combinations(values, 2))
 
 
 def tells(name: str, one: Prediction, other: Prediction) -> bool:
-    """Return True if a feature has no value in common under two alternatives of an assumption."""
+    """Return True if the values of a feature under one alternative differ from all its values under another
+    alternative.
+    """
     return set(one[name]).isdisjoint(other[name])
 
 

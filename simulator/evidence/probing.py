@@ -123,7 +123,7 @@ def plan(document: Shown, switches: Switches, steps: Steps, options: Options) ->
 
 
 def needing(document: Shown, steps: Steps, name: str) -> set[str]:
-    """Return the assumptions whose probes use a value of the account."""
+    """Return the assumptions whose probes use the account value with this name."""
     used = {step.name for step in steps.values() if f"${{account.{name}}}" in repr((step.call, step.body))}
     return {
         probe["assumption"]
@@ -133,7 +133,7 @@ def needing(document: Shown, steps: Steps, name: str) -> set[str]:
 
 
 def blocked(document: Shown, switches: Switches, options: Options) -> dict[str, list[str]]:
-    """Return the reasons why these options cannot exclude some alternatives, by assumption."""
+    """Return, for each assumption, the reasons why some alternatives cannot be excluded with these options."""
     found: dict[str, list[str]] = {}
     for switch in switches.values():
         for alternative in switch.alternatives:
@@ -178,7 +178,7 @@ class Decisions:
         return any(tells(name, a, b) for a, b in combinations(sides, 2) for name in a)
 
     def _rests(self, probe: Shown) -> bool:
-        """Return True if the assumptions that a probe depends on are already decided."""
+        """Return True if the verdicts so far exclude all alternatives under which a probe decides nothing."""
         everything: set[str] = {"?"}
         return all(
             self._open.get(other, everything).isdisjoint({*broken, "?"}) for other, broken in probe["unless"].items()
@@ -206,7 +206,7 @@ class Decisions:
     ) -> None:
         """Exclude alternatives of an assumption (or its default) with the result of a probe.
 
-        `by_listener`: the events arrived over a network, perhaps too early or too late.
+        `by_listener`: True if events arrive over a network, so that they can arrive during another step.
         """
         identifier = probe["assumption"]
         if reason := _unprepared(probe, trace, features):
@@ -286,7 +286,8 @@ def _unprepared(probe: Shown, trace: Sequence[Exchange], features: Features) -> 
 def misplaced(seen: Features, features: Features) -> bool:
     """Return True if a feature may be absent only because its event arrived at the wrong time.
 
-    Either the event arrived during another step, or the feature is a field of an event that did not arrive.
+    This is the case if the event arrived during another step, or if the feature is a field of an event that did not
+    arrive.
     """
     came = {name for name, value in features.items() if value != ABSENT and _EVENT.fullmatch(name)}
     types = {name.split()[2] for name in came}
@@ -298,7 +299,7 @@ def misplaced(seen: Features, features: Features) -> bool:
 
 
 def _strange(probe: Shown, features: Features) -> Features:
-    """Return the responses whose form is not predicted under any alternative that the probe distinguishes."""
+    """Return features of responses whose form is not predicted under any alternative that the probe distinguishes."""
     found = {}
     for step, form in reply_forms(features).items():
         known = probe["replies"].get(step)

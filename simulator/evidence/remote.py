@@ -34,20 +34,21 @@ _LONGEST_PAUSE_SECONDS = 120.0
 
 
 class NotTheService(Exception):
-    """The target is not the service, or no longer responds like it. The message is one line."""
+    """Raised if the target is not the service, or no longer responds as the service does. The message is one line."""
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))
 
 
 class SpentBudget(Exception):
-    """No call is left in the budget."""
+    """Raised if the maximum number of calls has been made."""
 
 
 class RemoteService:
     """A service at a base URL. This class signs in, obeys 429 and counts its calls.
 
-    With a control client, the target is a simulator. The client controls its time and outside events.
+    If a control client is given, the target is a simulator, and the control client moves its clock and causes outside
+    events.
     """
 
     def __init__(
@@ -98,7 +99,7 @@ class RemoteService:
     def recognize(self, landmarks: Iterable[tuple[str, str]]) -> None:
         """Raise `NotTheService` if the target has none of the landmarks (a path and a field in its response).
 
-        A refusal of the keys, 429 and 5xx do not show which service the target is.
+        A response 401, 403, 429 or 5xx does not show whether the target is the service.
         """
         seen = []
         for path, name in landmarks:
@@ -116,7 +117,9 @@ class RemoteService:
     def drop_unknown(
         self, find: Callable[[Shown, Callable[[str, object], Any]], Mapping[str, str]]
     ) -> Mapping[str, str]:
-        """Drop the account values that the service does not know. Return them by name, each with the reason."""
+        """Delete the account values that the service does not know. Return a mapping from the name of each such value
+        to the reason.
+        """
         unknown: Mapping[str, str] = {}
         with suppress(NotTheService, SpentBudget):
             unknown = find(self._given, lambda path, body: self.call("POST", path, body, {}).body)
@@ -129,7 +132,7 @@ class RemoteService:
             self.sign_in()
 
     def prepare(self) -> None:
-        """Read the account for the next flow, which uses new references."""
+        """Read the account before the next flow, and create new references for the flow."""
         self.ensure_signed_in()
         self._run += 1
         if not self.account:
@@ -153,7 +156,7 @@ class RemoteService:
     def read_clock(self, step: Step, field: str, *, rate: bool) -> None:
         """Compare the target's clock with the clock of this machine. If `rate` is True, also compare their rates.
 
-        Of the possible rates, the lowest counts. A wait is then too long rather than too short.
+        If the measurement allows several rates, the lowest is used, so that waits are too long rather than too short.
         """
         seen: list[tuple[float, float, float]] = []
         method, _, path = step.call.partition(" ")

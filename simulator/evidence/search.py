@@ -1,7 +1,8 @@
 """The search for probes: flows and robust features that distinguish an assumption from its alternatives.
 
-A feature is robust if its value on each side does not change with other assumptions or other reference data of the
-account. `computing` writes the result, which is deterministic.
+The sides of an assumption are its default and its alternatives. A feature is robust if it distinguishes the sides
+whatever the other assumptions and the account's reference data are. `computing` writes the result, which is
+deterministic.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class Search:
     """Plays flows in worlds of the simulator and finds the probes."""
 
     def __init__(self, probing: Probing, switches: Switches, steps: Steps, *, deep: bool = False) -> None:
-        """`deep`: also try all flows with one changed step, which takes hours."""
+        """`deep`: True to also try all flows with one changed step. This takes hours."""
         self.probing, self.switches, self.steps = probing, switches, steps
         self._is_deep = deep
         self._simulators = Simulators()
@@ -122,7 +123,9 @@ class Search:
             )
 
     def cost(self, flow: Flow) -> tuple[int, int, int]:
-        """Return the cost of a flow for a real account: outside events first, then effects, then steps."""
+        """Return a sort key for the cost of a flow with a real account: the number of outside events, then the severity
+        of its effects, then the weight of its steps.
+        """
         steps = [self.steps[name.rstrip(AGAIN)] for name in flow]
         acts = sum(bool(step.act) and not step.optional for step in steps)
         effect = max(self.probing.spends.index(step.spend) for step in steps)
@@ -171,8 +174,8 @@ class Search:
     def probe(self, flow: Flow, identifier: str) -> JsonObject | None:
         """Return the probe that decides an assumption with a flow, or None.
 
-        A probe may depend on another assumption. `unless` contains the alternatives under which the probe decides
-        nothing.
+        A probe may depend on other assumptions. The probe's field `unless` contains the alternatives to them under
+        which the probe decides nothing.
         """
         if (found := self._probe(flow, identifier, {})) is not None:
             return found
@@ -304,13 +307,15 @@ class Search:
         return any(self.steps[name.rstrip(AGAIN)].reaches and not run.succeeded.get(name) for name in flow)
 
     def _misses_more(self, flow: Flow, runs: Mapping[str, Run], first: Mapping[str, Run]) -> bool:
-        """Return True if a run misses a status that the first run of the same side reached."""
+        """Return True if a run misses a watched status that the first run under the same alternative reached."""
         return any(self.misses(flow, runs[side]) and not self.misses(flow, one) for side, one in first.items())
 
     def _is_lasting(self, name: str) -> bool:
-        """Return True if a feature of a flow that watches does not depend on the time of a call.
+        """Return True if a feature does not depend on the time at which a call is made, in a flow that watches a
+        resource.
 
-        It is a formula, or a field of the watched resource. The balance also changes with other transactions.
+        This is the case for formulas and for fields of the watched resource. It is not the case for the balance, which
+        also changes with other transactions.
         """
         step = self.steps.get(name.split()[0].rstrip(AGAIN))
         return name in self.probing.formulas or (
@@ -318,19 +323,20 @@ class Search:
         )
 
     def _is_exact(self, absent: Sequence[str]) -> bool:
-        """Return True if an absent event is evidence only at an exact time, which requires control of the clock."""
+        """Return True if an event must be absent at an exact time, so that the probe needs control of the clock."""
         return any(is_of_event(name) and self.steps[name.split()[1].rstrip(AGAIN)].wait[:1] == "$" for name in absent)
 
     def _is_robust(self, name: str, values: Mapping[str, set[str]], missing: Container[str]) -> bool:
-        """Return True if a feature tells sides apart.
+        """Return True if the values of a feature distinguish at least two sides of an assumption (its default and its
+        alternatives).
 
-        An absent formula decides nothing, so it must always be there, except on the sides in `missing`.
+        If the feature is a formula, it must have a value on each side, except on the sides in `missing`.
         """
         formula = [one for side, one in values.items() if name in self.probing.formulas and side not in missing]
         return is_robust([*values.values()]) and not any(ABSENT in one for one in formula)
 
     def _missing(self, flow: Flow, first: Mapping[str, Run]) -> set[str]:
-        """Return the sides on which a resource does not reach a watched status."""
+        """Return the alternatives under which a resource does not reach a watched status."""
         return {side for side, one in first.items() if self.misses(flow, one)}
 
     def _contexts(

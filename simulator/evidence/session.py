@@ -77,8 +77,8 @@ class Session:
     def run(self, report: Callable[[str], None], warn: Callable[[str], None]) -> None:
         """Decide as many assumptions as possible.
 
-        Raise `NotTheService` or `SpentBudget` if the run cannot start at the target. The observed file is written
-        after each flow, so an interrupted run keeps its results.
+        Raise `NotTheService` or `SpentBudget` if the first calls to the target fail. The observed file is written after
+        each flow, so an interrupted run keeps its results.
         """
         service = self.service
         service.sign_in()
@@ -102,7 +102,7 @@ class Session:
             self.save()
 
     def _check_target(self, warn: Callable[[str], None]) -> None:
-        """Raise `NotTheService` if the target is another service. Drop account values that it does not know."""
+        """Raise `NotTheService` if the target is another service. Discard account values that it does not know."""
         with suppress(SpentBudget):
             self.service.recognize(self._probing.landmarks)
         for name, why in self.service.drop_unknown(self._probing.unknown_values).items():

@@ -1,1 +1,1 @@
-"""Clients for a running simulator, and the check that refuses untrusted hosts and live keys."""
+"""Clients for a running simulator, and a check that refuses to connect to untrusted hosts or to send live keys."""

@@ -17,7 +17,7 @@ Control requests below it need no world header.
 
 
 def listening(variables: Mapping[str, str]) -> str:
-    """Return the URL at which clients reach `serve`, given these environment variables.
+    """Return the URL at which clients reach the command `serve`, if these environment variables configure it.
 
     The URL uses loopback if `serve` listens on all addresses.
     """

@@ -153,7 +153,7 @@ class Stream(Exchange):
 async def open_stream(
     method: str, url: str, headers: Iterable[tuple[bytes, bytes]], body: bytes, *, connect_seconds: float
 ) -> Stream:
-    """Send a request over a separate connection, and return the response as soon as its headers have arrived.
+    """Send a request over a new connection. Return the response as soon as its headers have arrived.
 
     Raise `NotConnected` if no connection was made. If the connection fails later, raise `ConnectionError`.
     """
@@ -195,7 +195,7 @@ async def open_stream(
 
 
 class NotConnected(ConnectionError):
-    """No connection was made, so nothing was sent."""
+    """Raised if no connection was made, so nothing was sent."""
 
 
 @cache

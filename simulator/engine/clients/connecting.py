@@ -1,4 +1,4 @@
-"""Connections to addresses that were resolved (and possibly checked) earlier.
+"""Connects to addresses that were resolved (and possibly checked) earlier.
 
 Webhooks must be sent to exactly the addresses that were checked (decision W3). asyncio can connect to several addresses
 in parallel, but it resolves the name itself. uvloop cannot connect in parallel at all. This module therefore implements
@@ -44,7 +44,9 @@ async def addresses_of(host: str, port: int) -> list[Address]:
 
 @lru_cache(maxsize=1024)
 def _family_of(host: str) -> int | None:
-    """Return the family of a literal address, or None for a name. Cached, because every delivery needs it."""
+    """Return the address family of an IP address, or None for a host name. Results are cached, because every delivery
+    needs one.
+    """
     with suppress(ValueError):
         return int(socket.AF_INET if ip_address(host).version == 4 else socket.AF_INET6)
     return None
@@ -59,10 +61,10 @@ async def connect(
     ssl: tls.SSLContext | None = None,
     server_hostname: str | None = None,
 ) -> None:
-    """Connect a protocol to the first address that accepts.
+    """Connect an asyncio protocol to the first address that accepts a connection.
 
-    Raise `OSError` or `ssl.SSLError` if the connection fails. Only the TCP connections are raced. If TLS fails at an
-    address that accepted, no other address is tried.
+    Raise `OSError` or `ssl.SSLError` if the connection fails. Only TCP connections are attempted in parallel. If TLS
+    fails at the first address that accepts, no other address is tried.
     """
     first, only = addresses[0][0], len(addresses) == 1
     if only or first == LOOPBACK:

@@ -1,7 +1,7 @@
 """A client for the control API of a running server.
 
-It needs only the standard library. The command line uses this client, and scripts may use it, too. A client is bound to
-one world: `ControlClient("http://127.0.0.1:8642", "default")`.
+The client needs only the standard library, so scripts can use it too. Each client is bound to one world:
+`ControlClient("http://127.0.0.1:8642", "default")`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from simulator.engine.clients.synchronous import NoResponse, SyncClient
 
 
 class Unreachable(Exception):
-    """No simulator responds at the address. The message states the reason."""
+    """Raised if no simulator responds at the address. The message states the reason."""
 
 
 class CallRefused(Exception):
-    """The server responded with an error."""
+    """Raised if the server responds with an error."""
 
     def __init__(self, status: int, error: Mapping[str, Any]) -> None:
         super().__init__(f"{error.get('code', status)}: {error.get('message', '')}")
@@ -33,8 +33,8 @@ class CallRefused(Exception):
 class ControlClient:
     """Sends control requests to one server, in one world and one environment.
 
-    By default, requests have no time limit, because advancing the clock can take long. Set `timeout_seconds` to limit
-    them. An untrusted host raises `Unreachable` immediately.
+    By default, requests have no time limit, because it can take long to advance the clock. Set `timeout_seconds` to
+    limit them. An untrusted host raises `Unreachable` immediately.
     """
 
     def __init__(
@@ -159,7 +159,7 @@ class ControlClient:
 
 
 def segment(name: str) -> str:
-    """Return a string, quoted as one path segment."""
+    """Quote a string for use as one segment of a URL path."""
     return quote(name, safe="")
 
 

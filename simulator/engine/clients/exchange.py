@@ -40,11 +40,11 @@ _SPELLED = {name.lower().encode(): name for name in WELL_KNOWN_HEADERS.split()}
 
 
 class ConnectionClosed(ConnectionError):
-    """The connection was closed before the response was complete."""
+    """Raised if the connection is closed before the response is complete."""
 
 
 class NoHttp(ValueError):
-    """The received bytes are not an HTTP response, or its headers exceed the limits."""
+    """Raised if the received bytes are not an HTTP response, or if the headers exceed the limits."""
 
 
 class Exchange(asyncio.Protocol):
@@ -65,7 +65,9 @@ class Exchange(asyncio.Protocol):
         *,
         most_bytes: int | None = MAX_BODY_BYTES,
     ) -> None:
-        """Create an exchange. It ends once it has `most_bytes` bytes of the body. None means the whole body."""
+        """Create an exchange. It ends when `most_bytes` bytes of the response body have arrived, or the whole body if
+        `most_bytes` is None.
+        """
         self.ended = ended
         """Done when no more data of the response will arrive.
 
@@ -165,7 +167,7 @@ class Exchange(asyncio.Protocol):
 
 
 def recorded_header(name: bytes, value: bytes) -> tuple[str, str]:
-    """Return a header in the form in which it is recorded."""
+    """Return a header as a pair of strings, in the form in which headers are recorded."""
     return _SPELLED.get(name.lower()) or _text(name), _text(value.rstrip(b" \t"))
 
 

@@ -1,8 +1,8 @@
 """The check before a client sends anything. The check refuses untrusted hosts and live keys.
 
 A mistyped address or a key from the wrong shell must never reach the real service. Every client of the simulator calls
-this module, and no client has a check of its own. The command line checks its inputs here, too, so this module needs
-only the standard library.
+this module, and no client has a check of its own. The command line uses this module to check its inputs, so the module
+imports only the standard library.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _SHOWN_CHARACTERS = 4
 
 
 class Refused(ValueError):
-    """A request that clients refuse to send. The message states the problem and what to do."""
+    """Raised for a request that clients refuse to send. The message states the problem and what to do."""
 
 
 class ForeignHost(Refused):
-    """The host is not trusted."""
+    """Raised if a host is not trusted."""
 
     def __init__(self, host: str) -> None:
         super().__init__(
@@ -39,7 +39,9 @@ class ForeignHost(Refused):
 
 
 class LiveKey(Refused):
-    """A live key was not issued by a simulator. The message contains only the first characters of the key."""
+    """Raised for a live key that was not issued by a simulator. The message contains only the first characters of the
+    key.
+    """
 
 
 def check_host(url: str) -> None:
@@ -77,9 +79,9 @@ def allow_hosts(names: tuple[str, ...]) -> None:
 class LiveKeys:
     """The format of one service's live keys.
 
-    The simulated production environment has live keys, too. A key that is derived for a world ends with a checksum,
-    so a client recognises it without a request to a server. One in sixteen million real keys has a valid checksum by
-    chance.
+    The simulated production environment has live keys, too. A key that is derived for a world ends with a checksum, so
+    a client recognises it without a request to a server. By chance, one in sixteen million real keys also ends with a
+    valid checksum.
     """
 
     def __init__(self, prefixes: Iterable[str], *, own: str, place: str, example: str) -> None:
@@ -124,6 +126,6 @@ class LiveKeys:
 
 
 def with_checksum(key: str) -> str:
-    """Return a key with its last characters replaced by a checksum of the others."""
+    """Replace the last characters of a key with a checksum of its other characters. Return the new key."""
     rest = key[:-_CHECKSUM_LENGTH]
     return rest + hashlib.sha256(b"a key of the simulator\x00" + rest.encode()).hexdigest()[:_CHECKSUM_LENGTH]

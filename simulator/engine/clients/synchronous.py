@@ -1,8 +1,8 @@
 """The synchronous HTTP client, based on `http.client`.
 
-The command line, the test kit, conform, certify and agents use it. It does not follow redirects, because it would send
-the token to the new address. It ignores proxy settings in the environment, because requests must go directly to the
-server.
+The command line, the test kit and the commands `conform`, `certify` and `agents` use this client. The client does not
+follow redirects, because a redirect would send the token to another address. It ignores proxy settings in the
+environment, because requests must go directly to the server.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Response(NamedTuple):
 
 
 class NoResponse(ConnectionError):
-    """No complete response arrived. The message states the reason."""
+    """Raised if no complete response arrives. The message states the reason."""
 
     def __init__(self, cause: Exception) -> None:
         super().__init__(getattr(cause, "strerror", None) or str(cause) or type(cause).__name__)
@@ -58,8 +58,8 @@ class SyncClient:
         """Create a client.
 
         `any_host`: True if the base URL may belong to a server that is not a simulator. `live_keys`: the keys to refuse
-        in request bodies. `reuses`: True if a connection serves several requests. The caller must then `close` the
-        client.
+        in request bodies. `reuses`: True if a connection serves several requests. In that case, the caller must call
+        `close`.
         """
         if not any_host:
             guard.check_host(base_url)
@@ -83,8 +83,8 @@ class SyncClient:
     ) -> Response:
         """Send a request and return its response. `path` may include a query, and is appended to the base URL.
 
-        Raise `NoResponse` if no complete response arrives. Without a time limit, the client waits until the server
-        responds.
+        Raise `NoResponse` if no complete response arrives. If `timeout_seconds` is None, the client waits until the
+        server responds.
         """
         connection, response = self._send(method, path, content, headers or {}, timeout_seconds)
         try:
@@ -104,7 +104,7 @@ class SyncClient:
     def open(
         self, method: str, path: str, content: bytes | None, headers: Mapping[str, str], timeout_seconds: float | None
     ) -> HTTPResponse:
-        """Send a request like `request`, and return its response as soon as the headers have arrived.
+        """Like `request`, but return the response as soon as its headers have arrived.
 
         Closing the response closes the connection. Raise `NoResponse` if no response arrives.
         """
@@ -154,7 +154,9 @@ class SyncClient:
 
 
 def _is_silent(idle: socket.socket) -> bool:
-    """Return True if no data has arrived on an idle connection. Unexpected data means that the connection has ended."""
+    """Return True if an idle connection can be used again: no data has arrived on it. Data would mean that the server
+    has closed the connection.
+    """
     idle.setblocking(False)
     try:
         idle.recv(1)
@@ -166,7 +168,7 @@ def _is_silent(idle: socket.socket) -> bool:
 
 
 def read_body(response: HTTPResponse, most_bytes: int) -> bytes:
-    """Return at most this number of bytes of a body. Raise `NoResponse` if the body is shorter than announced."""
+    """Return a body, cut off after `most_bytes` bytes. Raise `NoResponse` if the body is shorter than announced."""
     try:
         content = response.read(most_bytes)
     except HTTPException as error:

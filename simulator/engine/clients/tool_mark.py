@@ -15,7 +15,7 @@ TOOLS = ("certify", "conform", "dashboard", "kit", "mcp")
 
 
 def marked(tool: str) -> Mapping[str, str]:
-    """Return the header for requests that one of the `TOOLS` sends."""
+    """Return the header that marks a request as sent by this tool, which must be one of `TOOLS`."""
     assert tool in TOOLS
     return {HEADER: tool}
 

@@ -1,1 +1,3 @@
-"""Faults that can be injected: their models, the active faults, and how they change a response."""
+"""Faults that can be injected: the models that validate them, the active faults, and the changes that they make to a
+response.
+"""

@@ -52,7 +52,7 @@ class FaultEntry(TypedDict):
 
 @with_config(strict=True)
 class _State(TypedDict):
-    """The state of a saved fault."""
+    """The fields that describe the state of a saved fault."""
 
     id: Annotated[str, Field(pattern=r"^flt_[0-9a-z]+$")]
     times_left: SavedCount | None
@@ -111,7 +111,7 @@ class DeliveryPlan(Effects):
 
     @property
     def named(self) -> str:
-        """A readable name for the fault. A fault that was given for a resend has no id."""
+        """A readable name for the fault. The id is empty if the fault was passed with a resend request."""
         return f"the fault {self.fault_id}" if self.fault_id else "the fault given for the resend"
 
     @classmethod
@@ -151,7 +151,7 @@ def end(world: World, fault_id: str) -> None:
 
 
 def give_back(world: World, fault_id: str) -> None:
-    """Uncount one hit of a fault, because the fault had no effect. Call this inside a transaction."""
+    """Subtract one from the hits of a fault, because the fault had no effect. Call this inside a transaction."""
     row = world.store[FAULTS].get(fault_id)
     if row is not None and row["hits"]:
         left = row["times_left"]
@@ -160,7 +160,7 @@ def give_back(world: World, fault_id: str) -> None:
 
 
 def _lets_through(world: World, fault_id: str, most: int) -> bool:
-    """Return True for the first `most` matches of a fault, which are not affected. Count them."""
+    """Count a match of a fault. Return True for the first `most` matches, to which the fault is not applied."""
     counted, place = world.store[UNDER_KEYS], f"{fault_id}|skipped"
     count = counted.get(place) or 0
     if count < most:
@@ -169,7 +169,9 @@ def _lets_through(world: World, fault_id: str, most: int) -> bool:
 
 
 def _is_over(world: World, fault_id: str, span_ms: int) -> bool:
-    """Return True if a fault's first match was at least `span_ms` simulated milliseconds ago. Record a first match."""
+    """Return True if a fault's first match was at least `span_ms` simulated milliseconds ago. If there was no match
+    yet, record this one.
+    """
     counted, place = world.store[UNDER_KEYS], f"{fault_id}|since"
     since = counted.get(place)
     if since is None:
@@ -189,9 +191,9 @@ def first_hit(
 ) -> tuple[str, FaultT] | None:
     """Return the first active fault that matches, with its id, and count the hit. Call this inside a transaction.
 
-    `sort` selects faults in API calls (`match`) or in deliveries (`webhook`), and `model` returns the class of these
-    faults. `fits` takes the id of a fault and the fault, and returns True if the fault matches. `chance` is the random
-    stream for faults with a probability.
+    `sort` is `match` for faults in API calls, or `webhook` for faults in deliveries. `model` is a function that returns
+    the class of these faults. `fits` takes the id of a fault and the fault, and returns True if the fault matches.
+    `chance` is the random number stream for faults that have a probability.
     """
     table = world.store[FAULTS]
     if not table.rows:

@@ -1,7 +1,8 @@
 """Models of faults, and their validation. The module `in_force` contains the active faults.
 
-Source: section "Faults" of the control interface. Requests and scenario files share the checks. This module and
-`effects` declare the fields. The modules `server/checks/faults`, `webhooks/delivery/faults` and `mutations` apply them.
+Source: section "Faults" of the control interface. Faults in requests and faults in scenario files pass the same checks.
+This module and `effects` declare the fields of a fault. The modules `server/checks/faults`, `webhooks/delivery/faults`
+and `mutations` apply the faults.
 """
 
 from __future__ import annotations
@@ -324,7 +325,7 @@ def _wrong_mutation(
 
 
 def _met(match: Match, operations: Iterable[Operation]) -> Iterator[Operation]:
-    """Yield the operations that a matching request can call."""
+    """Yield the operations that can be called by a request that matches."""
     method = None if match.method is None else match.method.upper().replace("HEAD", "GET")
     for row in operations:
         if method in (None, row.method) and (match.path is None or can_match(match.path, row.path)):
@@ -332,7 +333,7 @@ def _met(match: Match, operations: Iterable[Operation]) -> Iterator[Operation]:
 
 
 def _wrong_delivery(deliver: Deliver) -> Iterator[Wrong]:
-    """Yield problems with the effects on a delivery: invalid durations, conflicting fields, or no effect."""
+    """Yield the problems with a fault's effects on a delivery: invalid durations, conflicting fields, or no effect."""
     durations = [
         *_wrong_delay(deliver.delay, "deliver.delay"),
         *_wrong_delay(deliver.slow, "deliver.slow", LONGEST_SLOWNESS_MS),
@@ -353,7 +354,7 @@ def _is_idle(deliver: Deliver, name: str) -> bool:
 
 
 def _wrong_match(match: Match, operations: Iterable[Operation]) -> Iterator[Wrong]:
-    """Yield a problem if no operation has the path, or if no such operation has the method."""
+    """Yield a problem if no operation has the path in `match`, or if no operation with this path has the method."""
     rows = list(operations)
     if match.path is not None:
         known = [row.path for row in rows]

@@ -34,7 +34,8 @@ Path: TypeAlias = tuple[str, ...]
 class Mutation:
     """The mutations of a body.
 
-    A field is None if there is no mutation, and "" if the simulator chooses the location.
+    Each field contains the path to change. It is None if there is no such mutation, and "" if the simulator chooses the
+    path.
     """
 
     saved_as = "Surprise"
@@ -110,7 +111,7 @@ def _schema_of(shape: Any) -> JsonObject:
 
 
 def _enter(schema: JsonObject, defs: JsonObject, path: Path, found: dict[Path, Place]) -> None:
-    """Add a location and everything below it. The variants of a body are merged."""
+    """Add a location and all locations below it to `found`. The locations of a body's variants are merged."""
     place = found.setdefault(path, Place())
     variants = list(_variants(schema, defs))
     place.may_be_null &= any(variant.get("type") == "null" for variant in variants)
@@ -129,7 +130,7 @@ def _enter(schema: JsonObject, defs: JsonObject, path: Path, found: dict[Path, P
 
 
 def _variants(schema: JsonObject, defs: JsonObject) -> Iterator[JsonObject]:
-    """Yield the variants of a schema."""
+    """Yield the variants of a schema, such as the members of a union."""
     if "$ref" in schema:
         yield from _variants(defs[schema["$ref"].rpartition("/")[2]], defs)
     elif inner := schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf"):

@@ -1,8 +1,7 @@
-"""Links from a citation to the pages that explain the cited clauses and decisions.
+"""Derives links from a citation. The links lead to the pages that explain the cited clauses and decisions.
 
-Examples of citations are `Ramp quote`, `Limits: quote validity` and `Errors, retry guidance; decision H14`. The links
-are derived from the citation itself. The rules page has an anchor for each cited clause, and the assumptions page has
-one for each decision.
+Examples of citations are `Ramp quote`, `Limits: quote validity` and `Errors, retry guidance; decision H14`. The rules
+page has an anchor for each cited clause, and the assumptions page has one for each decision.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ def assumptions_in(cited: str) -> list[str]:
 
 
 def read_by(cited: str) -> str:
-    """Return the commands that print the targets in a terminal, such as `rampsim docs ramp-quote`.
+    """Return the commands that print the cited pages in a terminal, such as `rampsim docs ramp-quote`.
 
     Return "" if there are none.
     """

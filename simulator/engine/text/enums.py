@@ -1,7 +1,7 @@
 """Descriptions of the values in a schema: `x-enum-descriptions`, a list with one entry per value.
 
-openapi-generator and datamodel-code-generator read this extension next to `enum`. The list has no entry for null,
-because both tools remove null from the values first.
+The tools openapi-generator and datamodel-code-generator read this extension next to `enum`. The list has no entry for
+null, because both tools remove null from the values first.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ def meanings_of(schema: Mapping[str, Any]) -> dict[str, str]:
 
 
 def listed(name: str) -> dict[str, Any]:
-    """Return the schema keywords for a placeholder for names that depend on the service."""
+    """Return a schema with a placeholder. `with_names` later replaces the placeholder with the names that the service
+    uses.
+    """
     return {"enum": [name], DESCRIPTIONS: [name]}
 
 

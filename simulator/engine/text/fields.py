@@ -60,8 +60,8 @@ class Body(BaseModel):
     """Base class for request bodies, query strings and action parameters.
 
     Types are strict, and unknown fields are collected. Modules that define bodies do not use `from __future__ import
-    annotations`. With this import, pydantic would compile every annotation again, which takes a sixth of the time to
-    declare a body.
+    annotations`. With this import, pydantic would compile every annotation again, so declaring a body would take longer
+    by about a sixth.
     """
 
     model_config = ConfigDict(strict=True, extra="allow", frozen=True, defer_build=True, protected_namespaces=())
@@ -75,10 +75,11 @@ class Nothing(Body):
 
 
 def parse(model: type[Model], raw: Mapping[str, object], *, patch: bool = False, code: str = "") -> Model:
-    """Return the validated body, or raise the `ApiError` from decisions H4 and H5. Missing fields are reported first.
+    """Return the body, validated against the model, or raise the `ApiError` from decisions H4 and H5. Missing fields
+    are reported first.
 
-    If `patch` is True, a field with the value null is not missing. `code` replaces both error codes, for example in the
-    token exchange.
+    If `patch` is True, a field with the value null is not missing. If `code` is given, it is used as the error code in
+    all cases, for example in the token exchange.
     """
     try:
         return model.model_validate(raw)
@@ -136,9 +137,9 @@ def refusal_of(found: Sequence[Wrong]) -> ApiError:
 
 
 def wrongs_of(error: ValidationError, raw: object) -> list[Wrong]:
-    """Return the problems by location.
+    """Return the problems that pydantic reports, each with its location in the input.
 
-    If several variants of a union report a problem with the same value, the problems are merged into one sentence.
+    If several variants of a union report a problem with the same value, their messages are merged into one sentence.
     """
     places: dict[tuple[int | str, ...], list[ErrorDetails]] = {}
     for detail in error.errors(include_url=False):
@@ -158,7 +159,9 @@ def wrongs_of(error: ValidationError, raw: object) -> list[Wrong]:
 
 
 def _within(raw: object, detail: ErrorDetails) -> tuple[int | str, ...]:
-    """Return the location in the input, without the names of union variants that pydantic adds."""
+    """Return the location of a problem in the input. Names of union variants, which pydantic adds to the location, are
+    removed.
+    """
     path: list[int | str] = []
     for number, part in enumerate(detail["loc"], 1):
         items = dict(enumerate(raw)) if isinstance(raw, list) else raw if isinstance(raw, Mapping) else {}

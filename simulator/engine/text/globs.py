@@ -53,7 +53,7 @@ def _fits(wanted: str, given: str) -> bool:
 
 
 def meant_path(glob: str, templates: Iterable[str]) -> str:
-    """Suggest a glob that matches a template in place of a glob that matches none.
+    """For a glob that matches no template, suggest a similar glob that matches one.
 
     Return "" if no template is close.
     """

@@ -94,7 +94,7 @@ def object_in(raw: bytes | str) -> JsonObject:
 
 
 def _with_huge_numbers(raw: bytes | str, error: orjson.JSONDecodeError) -> object:
-    """Parse JSON, and replace numbers that exceed a float with the largest float.
+    """Parse JSON, and replace numbers that are too large for a float with the largest float.
 
     Raise the original error if the JSON cannot be parsed.
     """
@@ -113,7 +113,9 @@ def _bounded(token: re.Match[bytes]) -> bytes:
 
 
 def _brackets(raw: bytes | str) -> int:
-    """Return an upper bound for the nesting depth. This takes a tenth of the time of visiting every nested value."""
+    """Return an upper bound for the nesting depth. This takes a tenth of the time that is needed to visit every nested
+    value.
+    """
     return raw.count(b"{") + raw.count(b"[") if isinstance(raw, bytes) else raw.count("{") + raw.count("[")
 
 
@@ -144,7 +146,7 @@ def with_texts(value: Any, change: Callable[[str], Any]) -> Any:
 
 
 def canonical(raw: bytes | str) -> bytes:
-    """Return the same bytes for equal JSON (H14).
+    """Return a canonical form: equal JSON values have the same bytes (decision H14).
 
     The order of fields is ignored. 1 and 1.0 are equal, but 1 and true are not. Numbers of any length are compared
     exactly. `raw` is JSON that `loads` accepts.

@@ -13,7 +13,9 @@ _UP_TO_BRACKET = re.compile(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+")*+[\[\]{}]',
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """An object or array that is not parsed yet. Reading it raises `ValueError` if it is invalid."""
+    """An object or array that is not parsed yet. Its JSON is parsed when it is read, which raises `ValueError` if the
+    JSON is invalid.
+    """
 
     raw: bytes
 
@@ -24,7 +26,7 @@ class Piece:
 def read_down_to(raw: bytes, depth: int) -> object:
     """Parse JSON, but only down to the given depth. Raise `ValueError` if the input is not JSON.
 
-    Every object and array at that depth (the outermost is 1) is replaced with a `Piece`.
+    Every object and array at that depth is replaced with a `Piece`. The depth of the outermost value is 1.
     """
     pieces: list[Piece] = []
     return _filled(orjson.loads(_cut(raw, depth, pieces)), depth, pieces)

@@ -1,6 +1,7 @@
 """Masks secrets in output. Secret keys, tokens and webhook keys are recognised by their prefixes.
 
-World objects, state documents and responses that create a key contain keys by contract. Everything else is masked here.
+World objects, state documents and responses that create a key must contain keys, so they are not masked. All other
+output is masked by this module.
 """
 
 from __future__ import annotations
@@ -106,7 +107,9 @@ class Masker:
         return shown
 
     def _encoded(self, text: str) -> str:
-        """Decode a string that hides a secret in escapes. Return any other string unchanged."""
+        """If a string contains a secret with escaped characters, decode the string and mask the secret. Return any
+        other string unchanged.
+        """
         plain = text
         for _ in range(_LAYERS):
             inner = unquote(_ESCAPE.sub(_unescaped, plain.replace("\0", "")), "latin-1")
@@ -135,11 +138,13 @@ class Masker:
         return shown
 
     def answer(self, raw: bytes) -> bytes:
-        """Mask secrets in a response from this server, by value only. This takes at most one pass over the response."""
+        """Mask secrets in a response from this server. Secrets are recognised by their values only, so one pass over
+        the response is enough.
+        """
         return self._bytes_pattern.sub(MASK.encode(), raw) if any(part in raw for part in self._quick_bytes) else raw
 
     def value(self, value: Any) -> Any:
-        """Mask JSON by value and by field names."""
+        """Mask secrets in JSON. Secrets are recognised by their values and by the names of their fields."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):
@@ -150,7 +155,9 @@ class Masker:
         return [self.value(item) for item in value] if isinstance(value, list) else value
 
     def json(self, raw: bytes) -> Any:
-        """Parse and mask JSON. Most JSON contains nothing that looks like a secret, and a quick check detects this."""
+        """Parse JSON and mask secrets in it. A quick check avoids the work for JSON without anything that looks like a
+        secret.
+        """
         value, lower = loads(raw), raw.decode().lower()
         return self.value(value) if any(map(lower.__contains__, self._hints)) else value
 
@@ -201,9 +208,10 @@ class Masker:
 
 
 def _literal(secret: str) -> str:
-    """Return a pattern for a known secret.
+    """Return a regular expression that matches a known secret.
 
-    A short secret matches only as a whole word, so that longer words that contain it stay readable.
+    A short secret is matched only as a whole word. Otherwise, longer words that contain the secret would be masked,
+    too.
     """
     return re.escape(secret) if len(secret) >= _LONG else rf"(?<![A-Za-z0-9_]){re.escape(secret)}(?![A-Za-z0-9_])"
 

@@ -14,7 +14,9 @@ class ProgressListener(Generic[Result]):
         """Handle the start of the run. `count` is the number of tests or rules that were found."""
 
     def planned(self, runs: int, seconds: float, left_out: int) -> None:
-        """Handle the plan: how many runs there are, their expected duration, and how many more exceed the budget."""
+        """Handle the plan: the number of runs, their expected duration in seconds, and the number of runs that are left
+        out because they exceed the budget.
+        """
 
     def noted(self, note: str) -> None:
         """Handle a note that the user should read."""

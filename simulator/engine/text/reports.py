@@ -1,4 +1,4 @@
-"""Reports of test results, in the formats that all tools write: JSON, JUnit XML and GitHub annotations."""
+"""Reports of test results in the formats JSON, JUnit XML and GitHub annotations."""
 
 from __future__ import annotations
 

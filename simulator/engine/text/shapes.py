@@ -1,8 +1,8 @@
 """Building blocks for response shapes: formats, id prefixes, and annotations for assumptions.
 
-A shape is a TypedDict from which the contract is generated. A string below a field describes the field. A field
-without an annotation is specified. `Assumed("R7")` names the decision behind a field. `Assumed("H8", "pattern")`
-names the decision behind the field's pattern only.
+A shape is a TypedDict from which the contract is generated. A string below a field describes the field. A field without
+an annotation is defined by the service's specification. `Assumed("R7")` names the decision behind a field.
+`Assumed("H8", "pattern")` names the decision behind the field's pattern only.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ the specification.
 
 
 def guesses(bases: Mapping[str, str]) -> JsonSchemaValue:
-    """Return the annotations for assumed constraints, given their decisions. Return {} if there are none."""
+    """Return the schema annotations for assumed constraints. `bases` contains the decision behind each constraint.
+    Return {} if there are no assumed constraints.
+    """
     return {"x-assumed": sorted(bases), "x-assumed-basis": dict(bases)} if bases else {}
 
 
@@ -91,7 +93,7 @@ def _explained(schema: JsonSchemaValue, values: Choices) -> JsonSchemaValue:
 # Objects are compared by identity, because unions hash their variants, and a mapping has no hash.
 @dataclass(frozen=True, eq=False)
 class OneOf:
-    """A string with one of these values, for code that cannot use a Literal."""
+    """A string with one of these values. Used where a Literal is not possible."""
 
     values: Choices
 
@@ -236,7 +238,8 @@ class Page(TypedDict, Generic[RowT]):
 
 
 def page_shape(name: str, row: Any, of: str, records: str, *marks: Assumed) -> type[object]:
-    """Return the shape of one list: pages of `row`. The shape has its own name in the contract.
+    """Return the shape of a list endpoint's response, a page of `row` objects. `name` is the shape's name in the
+    contract.
 
     `of` describes the listed resources, `records` describes the records on a page, and `marks` are assumptions about
     these two. An annotation without constraints applies to the whole page.

@@ -15,7 +15,7 @@ _LONGEST_SLIP = 100
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """Return the closest known name, or "" if none is close. Names that are too long to be a typo are ignored."""
+    """Return the known name that is closest to `name`, or "" if none is close or `name` is too long to be a typo."""
     if len(name) > _LONGEST_SLIP:
         return ""
     names = list(names)
@@ -49,7 +49,7 @@ def refuse_names(given: Iterable[str], known: Iterable[str], what: str = "field"
 
 
 def refuse_unknown(model: type[BaseModel], raw: Mapping[str, object], what: str = "field", prefix: str = "") -> None:
-    """Raise `ApiError` 400 for the first unknown field in a JSON object, given its model.
+    """Raise `ApiError` 400 for the first field in a JSON object that its model does not define.
 
     Fields at every depth are checked. This check precedes the check for missing fields.
     """
@@ -62,7 +62,7 @@ def refuse_unknown(model: type[BaseModel], raw: Mapping[str, object], what: str 
 
 
 def is_whole(text: str) -> bool:
-    """Return True if a query parameter is a non-negative integer with a reasonable number of digits."""
+    """Return True if a string is a non-negative integer of at most nine digits."""
     return text.isascii() and text.isdigit() and len(text) < 10
 
 

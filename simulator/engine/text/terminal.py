@@ -24,13 +24,13 @@ _STEERING = compile_late(f"[{STEERING}]")
 def plain(text: str) -> str:
     r"""Return a string that is safe for a terminal. Control characters are escaped as `\u001b`.
 
-    In JSON, such characters occur only inside strings, where the escape has the same meaning, so JSON stays valid.
+    JSON stays valid, because these characters occur only inside JSON strings, where `\u001b` has the same meaning.
     """
     return text if text.isascii() and text.isprintable() else _STEERING.sub(_escaped, text)
 
 
 def plain_line(text: str) -> str:
-    r"""Like `plain`, but on one line, with newlines escaped. A newline would let a string imitate further lines."""
+    r"""Like `plain`, but escape newlines, too. Otherwise, a string could imitate other lines of output."""
     return plain(text).replace("\n", "\\n")
 
 

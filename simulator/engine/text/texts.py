@@ -12,12 +12,12 @@ from simulator.kernel.texts import NO_HEADERS, NO_MEMBERS, HeadersText, JsonText
 
 
 def json_text(value: Shown) -> JsonText:
-    """Return a JSON object as a string. For an empty object, return the shared `NO_MEMBERS`."""
+    """Return a JSON object as a string. All empty objects share the string `NO_MEMBERS`."""
     return JsonText(dumps(value)) if value else NO_MEMBERS
 
 
 def object_of(text: JsonText) -> JsonObject:
-    """Return a new object, parsed from its string."""
+    """Parse a JSON object from its string. Each call returns a new object."""
     made: JsonObject = orjson.loads(text.read())
     return made
 
@@ -27,7 +27,9 @@ Pairs: TypeAlias = tuple[tuple[str, str], ...]
 
 
 def headers_text(headers: Pairs) -> HeadersText:
-    """Return headers as a string. Each header is on one line. If there are none, return the shared `NO_HEADERS`."""
+    """Return headers as a string. Each header is on one line. If there are no headers, return the shared string
+    `NO_HEADERS`.
+    """
     if not headers:
         return NO_HEADERS
     return HeadersText(dumps([(one_line(name), one_line(value)) for name, value in headers]))

@@ -1,4 +1,4 @@
-"""HTTP/1.1 messages that are forwarded unchanged: their heads, and the length of their bodies.
+"""Reads and forwards HTTP/1.1 messages: parses heads, determines the lengths of bodies, and copies bodies.
 
 Bodies are copied with their framing, including chunk extensions and trailers, because a recording must not change the
 traffic.
@@ -38,11 +38,11 @@ _WITHOUT_BODY = (204, 304)
 
 
 class NotHttp(ValueError):
-    """The bytes are not an HTTP message."""
+    """Raised if the received bytes are not an HTTP message."""
 
 
 class Cut(ConnectionError):
-    """The connection ended before the end of the message."""
+    """Raised if a connection ends in the middle of a message."""
 
 
 class Header(NamedTuple):
@@ -61,7 +61,9 @@ class Header(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def header_of(line: bytes) -> Header:
-    """Return the parts of a header line. Most lines repeat from message to message. Raise `NotHttp`."""
+    """Return the parsed header line. Raise `NotHttp` if it is malformed. Results are cached, because most lines repeat
+    from message to message.
+    """
     name, colon, value = line.partition(b":")
     if not colon or not name or name != name.strip():
         raise NotHttp("a header has no valid name")
@@ -98,7 +100,9 @@ class Head:
         return [one.text for one in self.headers]
 
     def forwarded(self, first: bytes, *, host: bytes | None = None, closes: bool) -> bytes:
-        """Return the head for the next hop: without hop-by-hop headers, but with new `Host` and `Connection`."""
+        """Return the head to forward to the next server: without hop-by-hop headers, and with new `Host` and
+        `Connection` headers.
+        """
         dropped = _HOP_BY_HOP | (self.options - _FRAMING) if self.options else _HOP_BY_HOP
         lines = [first, *[one.line for one in self.headers if one.key not in dropped]]
         if host is not None:
@@ -115,7 +119,7 @@ class Head:
 async def read_head(reader: asyncio.StreamReader) -> Head | None:
     """Return the next head, or None if the connection ends before it starts.
 
-    Raise `NotHttp` if the head is malformed, and `Cut` if the connection ends within it.
+    Raise `NotHttp` if the head is malformed, and `Cut` if the connection ends within the head.
     """
     try:
         raw = await reader.readuntil(b"\r\n\r\n")
@@ -213,7 +217,7 @@ class Inlet(asyncio.StreamReader):
 class Outlet:
     """The writing side of a connection. It sends a head and a short body together.
 
-    Two packets would cost the sender and the receiver twice as much.
+    If they were two packets, the sender and the receiver would need twice the time.
     """
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
@@ -221,7 +225,7 @@ class Outlet:
         self._head = b""
 
     def begin(self, head: bytes) -> None:
-        """Take a head. The next `write`, `flush` or `close` sends it."""
+        """Store a message head. The next call of `write`, `flush` or `close` sends it."""
         self._head += head
 
     def write(self, piece: bytes) -> None:
@@ -251,7 +255,9 @@ class Outlet:
 
 
 async def copy_body(length: int, reader: asyncio.StreamReader, writer: Outlet | None, tee: Tee) -> None:
-    """Copy a body to its end. Raise `Cut` if the sender closes too early. Without a writer, the body is only read."""
+    """Copy a body to its end. If `writer` is None, the body is only read. Raise `Cut` if the sender closes the
+    connection too early.
+    """
     if writer is not None and not (isinstance(reader, Inlet) and 0 < length <= reader.held):
         writer.flush()
     if length == CHUNKED:

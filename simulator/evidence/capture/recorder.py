@@ -16,17 +16,17 @@ _UNNAMED = "recording"
 
 
 class Refused(ValueError):
-    """The recording cannot be made. The message is one line."""
+    """Raised if the recording cannot be created. The message is one line."""
 
 
 class Recorder:
     """Writes one file. The file is complete after each line, even if the process is killed."""
 
     def __init__(self, directory: Path, name: str = "", *, hide_amounts: bool = False) -> None:
-        """Create the file. Raise `Refused` if it exists. Each recording uses its own pseudonyms, so it cannot be
-        continued.
+        """Create the file. Raise `Refused` if the file exists. An existing recording cannot be continued, because each
+        recording uses its own pseudonyms.
 
-        Without a name, the file is the first unused one of `recording-1.jsonl`, `recording-2.jsonl`, …
+        If `name` is None, the file gets the first unused name of `recording-1.jsonl`, `recording-2.jsonl`, …
         """
         self._pseudonyms = Pseudonyms(secrets.token_bytes(32), hide_amounts=hide_amounts)
         self._begun = 0

@@ -50,11 +50,11 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 class ClientLeft(ConnectionError):
-    """The client closed its connection before its request was complete."""
+    """Raised if a client closes its connection before its request is complete."""
 
 
 class Unreachable(ConnectionError):
-    """The upstream cannot be reached. The message is one line."""
+    """Raised if the upstream cannot be reached. The message is one line."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Place:
         return self.url.netloc.rpartition("@")[2]
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """Open a connection. Raise `Unreachable` if that fails."""
+        """Open a connection to the address. Raise `Unreachable` if this fails."""
         name = self.url.hostname or ""
         port = self.url.port or _DEFAULT_PORTS[self.url.scheme]
         try:
@@ -96,7 +96,7 @@ class Place:
 
 
 def place_of(url: str, option: str, ca: str | None = None) -> Place:
-    """Return the address at a URL.
+    """Return the address that a URL points to.
 
     The system, or the given CA file, must trust its TLS certificate.
     """
@@ -128,7 +128,7 @@ class _Seen:
 
 
 class Relay:
-    """The listener. `say` prints one line about a problem."""
+    """The server that forwards calls and webhooks. `say` prints one line about a problem."""
 
     def __init__(
         self,
@@ -180,8 +180,8 @@ class Relay:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def destination(self, target: str) -> tuple[Place | None, str | None]:
-        """Return the address for a request target, and the target at that address. (None, None): the path is not
-        served.
+        """Return the address to which a request is forwarded, and the request target to use at that address. Return
+        (None, None) if the path is not served.
         """
         path, mark, query = target.partition("?")
         if path.startswith(f"{BASE}/"):
@@ -196,7 +196,9 @@ class Relay:
         return _Seen(self._recorder.begin(at_ms), at_ms, head, Tee(), Tee())
 
     def record(self, seen: _Seen) -> None:
-        """Write an exchange that is over, soon. A call of each client would otherwise wait for the previous one."""
+        """Schedule a completed exchange to be written soon. If it were written immediately, the client's next call
+        would have to wait.
+        """
         self._unwritten.append(seen)
         if len(self._unwritten) >= _MOST_UNWRITTEN:
             self.write_recorded()
@@ -204,7 +206,7 @@ class Relay:
             self._later = asyncio.get_running_loop().call_later(_WRITE_SECONDS, self.write_recorded)
 
     def write_recorded(self) -> None:
-        """Write the exchanges that are over."""
+        """Write all completed exchanges that are not written yet."""
         if self._later is not None:
             self._later.cancel()
             self._later = None
@@ -252,7 +254,9 @@ class Relay:
             )
 
     def _verdict(self, pairs: list[tuple[str, str]], body: bytes | None) -> SignatureVerdict:
-        """Return whether the signature of a webhook is valid. Its age is ignored."""
+        """Return the verdict on a webhook's signature: absent, unknown, invalid or valid. The age of the signature is
+        ignored.
+        """
         headers = {name.lower(): value for name, value in pairs}
         if SIGNATURE.signature_header.lower() not in headers:
             return "absent"
@@ -351,7 +355,7 @@ class _Connection:
     async def _send_body(self, seen: _Seen, length: int, writer: Outlet) -> None:
         """Forward the body of a request.
 
-        If the client disconnects during the body, close the connection on which the body is forwarded, too.
+        If the client disconnects before the end of the body, close the upstream connection too.
         """
         try:
             await copy_body(length, self._reader, writer, seen.request)
@@ -389,7 +393,7 @@ class _Connection:
         return not closes
 
     def _fail(self, seen: _Seen, place: Place, error: Exception) -> NoReturn:
-        """Report a broken exchange, and end the client's connection in the same way as the server ended its own."""
+        """Report a broken exchange. End the client's connection by a reset or a close, as the server did."""
         if self._has_left or self._writer.is_closing:
             raise error
         call = self._relay.described(seen)

@@ -22,7 +22,7 @@ Kind = TypeVar("Kind")
 
 
 class HarError(Exception):
-    """The file is not a HAR file, or it contains no call to the service."""
+    """Raised if the file is not a HAR file, or contains no call to the service."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class RecordedCall:
 def read_har(raw: bytes, base: str | None = None) -> list[RecordedCall]:
     """Return the calls to the service, ordered by time.
 
-    `base` is the base URL of the service. By default, every URL with a base URL that ends with /v1 is included. Raise
+    `base` is the base URL of the service. By default, calls to all base URLs that end with /v1 are included. Raise
     `HarError` for an invalid file. The message contains the entry and the field.
     """
     if len(raw) > MAX_BYTES:

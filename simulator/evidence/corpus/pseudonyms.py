@@ -1,6 +1,8 @@
-"""Pseudonyms: replacements in the same format. Within a recording, equal values get equal pseudonyms.
+"""Pseudonyms: values that replace recorded values and have the same format. Within a recording, equal values get equal
+pseudonyms.
 
-Pseudonyms are derived from a key that is never written. So they cannot be computed from a guessed value.
+Pseudonyms are derived from a secret key that is never saved. Without the key, nobody can test a guess by computing its
+pseudonym.
 """
 
 from __future__ import annotations
@@ -59,7 +61,9 @@ class Pseudonyms:
         self._shown: dict[tuple[str, ...], Any] = {}
 
     def once(self, show: Callable[..., T], *given: str) -> T:
-        """Return what a function shows of these strings. Repeated strings, such as headers, are shown from memory."""
+        """Call a function with these strings, and return its result. Results are cached, because strings such as
+        headers repeat.
+        """
         key = (show.__name__, *given)
         if (found := self._shown.get(key)) is not None:
             shown: T = found
@@ -72,15 +76,15 @@ class Pseudonyms:
         return shown
 
     def begin(self, at_ms: int) -> None:
-        """Set the start of the recording to the time of its first exchange."""
+        """Set the start time of the recording, unless it is already set."""
         if self.start_ms is None:
             self.start_ms = at_ms
 
     @property
     def _shift_ms(self) -> int:
-        """The shift in whole weeks.
+        """The number of milliseconds by which times are shifted, a multiple of one week.
 
-        It preserves weekdays and times of day, because limits and schedules depend on them.
+        A shift by whole weeks preserves weekdays and times of day, on which limits and schedules depend.
         """
         return ((self.start_ms or 0) - _EPOCH_MS) // _WEEK_MS * _WEEK_MS
 
@@ -89,13 +93,13 @@ class Pseudonyms:
 
     @classmethod
     def moving(cls, by_ms: int) -> Pseudonyms:
-        """Return pseudonyms that only shift times, by the whole weeks in a duration."""
+        """Return an object that only shifts times. The shift is `by_ms`, rounded down to whole weeks."""
         made = cls(b"")
         made.begin(_EPOCH_MS - by_ms // _WEEK_MS * _WEEK_MS)
         return made
 
     def moved(self, text: str) -> str:
-        """Return a time or a date in shifted time. Other strings are returned unchanged."""
+        """If the string is a time or a date, return it shifted. Return any other string unchanged."""
         return self._time(text) or text
 
     def attempt(self, key: str) -> int:
@@ -161,7 +165,9 @@ class Pseudonyms:
         return draw
 
     def _scrambled(self, text: str) -> str:
-        """Replace each letter and digit with another one of its class, and unusual punctuation with asterisks."""
+        """Replace each letter with another letter, each digit with another digit, and unusual punctuation with
+        asterisks.
+        """
         found = _HEX.fullmatch(text)
         start, members = (found[1] or "", _HEX_MEMBERS) if found else ("", _MEMBERS)
         rest = text[len(start) :]
@@ -192,5 +198,7 @@ def _of_no_class(one: str) -> str:
 
 
 def key_of(raw: bytes) -> bytes:
-    """Return the key for a recording that is only read. Reading it again gives the same pseudonyms."""
+    """Return the key for the pseudonyms of an existing recording, such as a HAR file. The key is derived from the
+    content, so the same file always gets the same pseudonyms.
+    """
     return hashlib.sha256(b"corpus\0" + raw).digest()

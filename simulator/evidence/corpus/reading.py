@@ -31,7 +31,7 @@ _DEFAULTS: JsonObject = {
 
 
 class BadCorpus(ValueError):
-    """The directory is not a corpus. The message is one line."""
+    """Raised if a directory is not a corpus. The message is one line."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Damaged:
 
 @dataclass(frozen=True)
 class Recording:
-    """One file of a corpus. Pseudonyms agree only within a recording."""
+    """One file of a corpus. A value has the same pseudonym everywhere in this file, but not in other files."""
 
     name: str
     exchanges: Sequence[Exchange]
@@ -158,7 +158,7 @@ _CHECKS: dict[str, Callable[[object], bool]] = {
 
 
 def sanitised_har(calls: Sequence[RecordedCall], raw: bytes) -> list[Exchange]:
-    """Return the calls in a HAR file, sanitised like a corpus."""
+    """Sanitise the calls in a HAR file as in a recording, and return them. `raw` is the content of the file."""
     pseudonyms = Pseudonyms(key_of(raw))
     return [
         sanitise(

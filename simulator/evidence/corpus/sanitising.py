@@ -1,4 +1,5 @@
-"""Sanitising with an allowlist: a recording contains the values listed here, and pseudonyms for all others.
+"""Sanitises traffic with an allowlist. A recording contains the values listed here, and pseudonyms for all other
+values.
 
 The listed values are the operation, path template, status, order, time differences, names and types of fields, the
 contract's enumeration values, booleans, amounts and rates, counts, and error codes. Secrets are removed without a
@@ -129,7 +130,7 @@ def _headers(headers: Iterable[tuple[str, str]], pseudonyms: Pseudonyms) -> Json
 
 
 def _header_shown(given: str, value: str, pseudonyms: Pseudonyms) -> tuple[str | None, str | None]:
-    """Return the name and the value to write. The name is None if the header is omitted."""
+    """Return the header name and the value to save. The name is None if the header is omitted."""
     name, pattern = _header(given)
     if name is None:
         return None, None
@@ -143,7 +144,7 @@ def _header_shown(given: str, value: str, pseudonyms: Pseudonyms) -> tuple[str |
 def _header(given: str) -> tuple[str | None, re.Pattern[str] | None]:
     """Return the header name to save, and a pattern that a value must match to be saved.
 
-    The result is None if the header is omitted. The name is "" if it gets a pseudonym.
+    The name is None if the header is omitted, and "" if a pseudonym replaces the name.
     """
     name = given.lower()
     is_known = name in known().headers
@@ -226,9 +227,9 @@ def _is_of_known_words(value: str) -> bool:
 
 
 def _member(name: str, pseudonyms: Pseudonyms) -> str:
-    """Return a field name.
+    """Return a field name, or its pseudonym.
 
-    A name that is not in the contract is kept if it consists of words. Other names may contain personal data.
+    Names in the contract and names that consist of words are unchanged. Other names may contain personal data.
     """
     return name if name in known().members or _is_name(name) else pseudonyms.text(name)
 

@@ -69,8 +69,8 @@ class Found(NamedTuple):
     """The evidence that excludes a side."""
 
     def take(self, evidence: Evidence, runs: Mapping[str, Run], seen: Features, status: str) -> None:
-        """Exclude the alternatives whose value differs from the recording, if at least one alternative has the same
-        value.
+        """Exclude the alternatives under which the feature differs from the recording, if there is another alternative
+        under which it is the same.
         """
         comparable = {
             side: run
@@ -223,7 +223,7 @@ class Inference:
         return {one: side for one, side in {**decided, **switched}.items() if side != AS_ASSUMED}
 
     def _round(self, decided: Mapping[str, str]) -> dict[str, Found]:
-        """Return the evidence from the recordings by assumption, given the assumptions decided so far."""
+        """Return the evidence for each assumption. `decided` contains the assumptions that are decided so far."""
         usual = self._world(decided)
         predictions = [self._predictions(case, decided) for case in self.cases]
         affects = [_affects(one) for one in predictions]
@@ -262,7 +262,9 @@ class Inference:
         return {one for one, fields in forms.items() if len(fields) >= _MANY_FIELDS and one not in others}
 
     def _predictions(self, case: Case, decided: Mapping[str, str]) -> dict[str, dict[str, Run]]:
-        """Return the runs of a recording by assumption and side, for each assumption that its replay consults."""
+        """Return the replays of a recording under each side (the default and each alternative) of each assumption that
+        affects the replay.
+        """
         consulted = case.run(self._world(decided)).consulted
         return {
             one: {side: case.run(self._world(decided, **{one: side})) for side in self._sides[one]}
@@ -344,7 +346,7 @@ class Inference:
         return verdict
 
     def _index(self, evidence: Evidence) -> int:
-        """Return the index among the exchanges in all recordings."""
+        """Return the index of an exchange, counted over all recordings."""
         before = sum(len(case.by_number) for case in self.cases[: evidence.case])
         return before + list(self.cases[evidence.case].by_number).index(evidence.exchange)
 
@@ -383,8 +385,8 @@ def _affects(predictions: Mapping[str, Mapping[str, Run]]) -> dict[str, set[str]
 
 
 def _is_weak(name: str, runs: Mapping[str, Run]) -> bool:
-    """Return True if alternatives differ only in the format of a decimal. The number itself can also cause this
-    difference.
+    """Return True if the alternatives differ only in the format of a decimal. This is weak evidence, because the number
+    itself can also cause the difference.
     """
     return all(run.features.get(name, ABSENT).startswith("decimal") for run in runs.values())
 

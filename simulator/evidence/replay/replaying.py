@@ -1,4 +1,4 @@
-"""Replays a recording: makes its calls again, in a world of the simulator or to a service.
+"""Replays a recording: makes its calls again, either in a world of the simulator or at a real service.
 
 The clock follows the recording. Recorded ids are replaced with the ids that the target returns in the same place.
 Outside events are derived from recorded statuses. Before a read or a webhook that shows a status, actions bring the
@@ -60,11 +60,11 @@ class Player(Protocol):
     """The account's key pair."""
 
     def cause(self, event: str) -> bool:
-        """Cause an event about the account. Return False if that is impossible."""
+        """Cause an event that reports on the account. Return False if this is impossible."""
         ...
 
     def renew(self) -> None:
-        """Discard the token."""
+        """Discard the access token, so that the next call gets a new token."""
         ...
 
     def hook(self) -> str:
@@ -88,7 +88,7 @@ class Player(Protocol):
 
 
 def replay(recording: Recording, player: Player, schedule: Schedule) -> list[Replayed]:
-    """Replay a recording. Each exchange that cannot be replayed has a reason."""
+    """Replay a recording. In the result, each exchange that could not be replayed contains the reason."""
     return [*_Replay(recording, player, schedule)]
 
 
@@ -124,7 +124,9 @@ class _Replay:
             yield one
 
     def _receive(self, one: Replayed) -> str:
-        """Find the replayed event that a recorded webhook delivers. Return the reason if there is none, or ""."""
+        """Find the event in the replay that corresponds to a recorded webhook. Return "" if there is one, or else the
+        reason.
+        """
         envelope = one.recorded.request
         if not isinstance(envelope, dict) or one.recorded.attempt > 1:
             return "it repeats a delivery" if isinstance(envelope, dict) else "its body is not recorded"
@@ -260,7 +262,7 @@ class _Replay:
         self._match(recorded.response, played, recorded.after_ms)
 
     def _match(self, recorded: object, played: object, after_ms: int) -> None:
-        """Record the ids in the replay."""
+        """Record which id in the replay corresponds to each recorded id."""
         for theirs, ours in pairs_of(recorded, played):
             if (
                 isinstance(theirs, str) and isinstance(ours, str) and theirs != ours

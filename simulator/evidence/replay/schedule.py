@@ -50,8 +50,8 @@ class Schedule:
         return "" if self.start_ms is None else format_timestamp(self.start_ms)
 
     def move(self, at: int, after_ms: int) -> bool:
-        """Delay an exchange and all later ones to the time `after_ms`. If `after_ms` is later than planned by no more
-        than a call takes, change nothing. Return True if the schedule changed.
+        """Move an exchange to the time `after_ms`, and delay all later exchanges by the same amount. Delays as short as
+        a call are ignored. Return True if the schedule changed.
         """
         late = after_ms - self.after_ms[at]
         if self._offset_ms is None:
@@ -73,10 +73,11 @@ class Schedule:
 
 
 def scheduled(recording: Recording, play: Callable[[Schedule], Sequence[Replayed]]) -> Schedule:
-    """Return the schedule that the times in the recorded responses imply. `play` replays with a schedule.
+    """Return the schedule that the times in the recorded responses imply. `play` is a function that replays the
+    recording with a schedule.
 
-    If a field contains the current time in the replay, the recorded field is read as the current time, too. This
-    reveals whether the clock of the recorded service was advanced.
+    A field that contains the current time in the replay is assumed to contain the current time in the recording, too.
+    This reveals whether the clock of the recorded service was advanced.
     """
     schedule = Schedule(recording)
     for _ in range(_MOST_PASSES):
