@@ -114,17 +114,20 @@ def _before_answer(site: Site) -> Arming | None:
     return Arming(({"webhook": webhook, "deliver": {"before_answer": True}, "skip": skip, "times": 1},))
 
 
+AFTERWARDS = "afterwards"
+"""The variant of `webhook-lost-for-good` under which the delivery at the site is the last one that arrives."""
+
+
 def _lost_for_good(site: Site) -> Arming | None:
-    """This delivery and all later deliveries are lost, even on the simulated days after the test.
+    """This delivery and all later deliveries are lost, even on the simulated days after the test, and even if their
+    event type occurs only because of another fault.
 
     The integrator's job runs a day after the test, as a nightly job does. If the job ran directly after the test, its
     errors would rarely show. For example, it would not wrongly mark an order as expired that is only a minute old.
     """
-    faults = [
-        {"webhook": {"event": event}, "deliver": {"drop": True}, **({"skip": skip} if skip else {})}
-        for event, skip in site.facts["from_here"].items()
-    ]
-    return Arming(tuple(faults), stays=True, lasts="1d")
+    skip = site.facts["before"] + (site.variant == AFTERWARDS)
+    fault = {"webhook": {}, "deliver": {"drop": True}, **({"skip": skip} if skip else {})}
+    return Arming((fault,), stays=True, lasts="1d")
 
 
 def _after_final(site: Site) -> Arming | None:

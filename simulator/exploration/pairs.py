@@ -11,11 +11,11 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from itertools import combinations
+from itertools import chain, combinations
 from typing import NamedTuple
 
 from simulator.exploration.arming import Arming, Site
-from simulator.exploration.catalogue import CLASSES
+from simulator.exploration.catalogue import AFTERWARDS, CLASSES
 from simulator.exploration.judgement.causes import Judged
 from simulator.exploration.plans import Run, id_of, run_at
 from simulator.exploration.runs.tasks import Document
@@ -77,11 +77,30 @@ def _pairs(evidence: Document, classes: Sequence[str]) -> Iterator[tuple[_Placed
             if order & _names(one.site) and counts[key] < (1 if stays else _SITES):
                 counts[key] += 1
                 mine.append(one)
-        for first, second in combinations(mine, 2):
+        for first, second in chain(combinations(mine, 2), _losses_of_news(order, placed, mine)):
             what = (first.fault, first.site.name, second.fault, second.site.name)
             if first.fault != second.fault and _fit(first, second) and what not in found:
                 found.add(what)
                 yield first, second
+
+
+def _losses_of_news(
+    order: frozenset[str], placed: Sequence[_Placed], mine: Sequence[_Placed]
+) -> Iterator[tuple[_Placed, _Placed]]:
+    """Yield pairs of a fault that acts after the last event of an order, and the loss of the events that it causes.
+
+    The run without faults has no site for these events. A loss that starts earlier would also lose other events, and
+    a job that follows only open orders would then work.
+    """
+    losing = [one for one in placed if one.arming.stays and order & _names(one.site)]
+    if not losing:
+        return
+    last = losing[-1]
+    site = replace(last.site, variant=AFTERWARDS)
+    arming = CLASSES[last.fault].arm(site)
+    for one in mine:
+        if arming is not None and any(rule["on"] == site.what for rule in one.arming.rules):
+            yield _Placed(last.fault, site, arming), one
 
 
 def _names(site: Site) -> frozenset[str]:
@@ -126,7 +145,7 @@ def _rank(test: str, pair: tuple[_Placed, _Placed]) -> tuple[int, int, str]:
 
 def _covers(pair: tuple[_Placed, _Placed]) -> tuple[str, ...]:
     first, second = pair
-    return first.fault, second.fault, first.site.what, second.site.what
+    return first.fault, second.fault, first.site.what, first.site.variant, second.site.what, second.site.variant
 
 
 def _run(test: str, first: _Placed, second: _Placed) -> Run:
@@ -136,8 +155,8 @@ def _run(test: str, first: _Placed, second: _Placed) -> Run:
 
 
 def _both(one: Arming, other: Arming) -> Arming:
-    """Combine two faults. Only the first fault that matches a call acts, so one that matches every call comes last."""
-    parts = sorted((one, other), key=lambda arming: any(fault.get("match") == {} for fault in arming.faults))
+    """Combine two faults. Only the first matching fault acts, so one that matches every call or delivery comes last."""
+    parts = sorted((one, other), key=lambda arming: any({} in fault.values() for fault in arming.faults))
     faults = tuple(fault for part in parts for fault in part.faults)
     ends = [len(parts[0].faults), len(faults)]
     return replace(

@@ -79,9 +79,8 @@ def _deliveries(deliveries: list[Document]) -> Iterator[Site]:
     for place, delivery in enumerate(deliveries):
         what = delivery["type"]
         here = (delivery["world"], what)
-        later = sorted({row["type"] for row in deliveries[place:] if row["world"] == delivery["world"]})
-        from_here = {event: there[delivery["world"], event] for event in later}
-        facts = {**delivery, "skip": there[here], "skip_early": early[here], "from_here": from_here}
+        before = sum(row["world"] == delivery["world"] for row in deliveries[:place])
+        facts = {**delivery, "skip": there[here], "skip_early": early[here], "before": before}
         yield Site("delivery", what, counts[what] + 1, facts)
         counts[what] += 1
         there[here] += 1

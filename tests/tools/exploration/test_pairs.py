@@ -37,7 +37,7 @@ def shop(world, webhooks):
 def rows(item):
     return [(name, *row, "USDC") for name, row in books.items()]
 """
-CONFTEST = "from shop import rows as pytest_rampsim_books, shop\n"
+CONFTEST = "from shop import books, rows as pytest_rampsim_books, shop\n"
 BEGINS = "import httpx, pytest\nfrom shop import PAYER, QUOTE, SEND, books, key\n"
 SENDS = """
 @pytest.mark.scenario("autopilot")
@@ -85,16 +85,33 @@ def test_send(shop):
         books["A-1"] = ("failed", "0")  # refused, so it was never placed
 """
 """A shop that takes a refused retry for the answer to the first attempt."""
+FOLLOWS = """
+@pytest.mark.scenario("autopilot")
+def test_buy(shop):
+    quote = shop.client.post("/quotes", json=QUOTE, headers=key("q1")).json()
+    shop.client.post(f"/quotes/{quote['id']}/confirm", json=PAYER, headers=key("c1")).raise_for_status()
+    books.setdefault("A-1", ("new", "0"))
+    shop.advance("10m")
+"""
+"""A shop with a job that does not read completed orders."""
+SETTLES = """
+def pytest_rampsim_settle(item):
+    if books["A-1"][0] != "completed":
+        (found,) = item.funcargs["shop"].client.get("/transactions").json()["data"]
+        done = found["status"] == "completed"
+        books["A-1"] = (found["status"], found["destination_amount"] if done else "0")
+"""
 CASES = {
     "answer-lost-after-commit+webhook-lost": (SENDS, "lost"),
     "quote-expires+rate-moves": (BUYS, "disagrees"),
     "answer-lost-after-commit+key-revoked": (REVOKED, "lost"),
+    "webhook-lost-for-good+completed-then-refunded": (FOLLOWS, "disagrees"),
 }
 
 
 def explored(directory: Path, test: str, *words: str) -> Explored:
     (directory / "shop.py").write_text(SHOP)
-    (directory / "conftest.py").write_text(CONFTEST)
+    (directory / "conftest.py").write_text(CONFTEST + (SETTLES if test == FOLLOWS else ""))
     (directory / "test_shop.py").write_text(BEGINS + test)
     return explore(directory, *words)
 

@@ -68,11 +68,7 @@ CASES: Mapping[str, Case] = {
         "webhook-after-final", "doubled", "Two events are in the queue at once, and both workers book the payment."
     ),
     "job-skips-completed": Case(
-        LOST,
-        "",
-        "The loss starts with an event of the run without faults. Either the completion is lost, too, and the job "
-        "books the refund, or the event of the refund arrives.",
-        PAIRS,
+        LOST, "disagrees", "Only the event of the refund is lost, and the job does not read completed legs.", PAIRS
     ),
     "only-today": Case("webhook-lost-for-good", "lost", "The job runs four days later and does not read the order."),
     "own-clock-expires": Case(
