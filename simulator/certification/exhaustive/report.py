@@ -57,7 +57,7 @@ def _finding(report: FlowReport, finding: Finding) -> JsonObject:
     shown: JsonObject = {
         "verdict": finding.verdict,
         "trace": trace,
-        "shortest": len(trace),
+        "shortest": True,  # the search is breadth first
         "scenario": report.scenarios.get(finding.verdict, ""),
         "note": finding.note,
     }

@@ -8,7 +8,9 @@ from typing import NamedTuple
 import pytest
 
 from simulator.certification.exhaustive.running import Bound, FlowReport
+from tests.support import whole
 from tests.tools.certification.exhaustive.conftest import job_of, searched
+from tests.tools.certification.exhaustive.measured import FLOWS, covered
 from tests.tools.certification.exhaustive.shop import ordering, serving_shop
 from tests.tools.integrators.shop.careless import MISTAKES
 
@@ -52,11 +54,21 @@ def search(origin: str, keys: dict[str, str], file: Path, flow: str, *mistakes: 
 
 
 @pytest.mark.farm
-@pytest.mark.parametrize("flow", ["onramp", "offramp-refunded", "completed-refunded"])
+@pytest.mark.parametrize("flow", FLOWS)
 def test_the_careful_shop_has_no_finding(flow: str, origin: str, keys: dict[str, str], tmp_path: Path) -> None:
     result = search(origin, keys, tmp_path / "shop.db", flow, depth=2).result
     assert result.findings == ()
     assert result.depth == 2
+
+
+@pytest.mark.long
+@pytest.mark.farm
+@pytest.mark.parametrize("flow", FLOWS[: whole(3, short=1)])
+def test_the_careful_shop_is_covered(flow: str) -> None:
+    """The shop and the simulator are processes. Each flow takes ten seconds."""
+    report = covered(flow, saves=True)
+    assert (report.complete, report.result.findings) == (True, ())
+    assert (report.result.states, report.result.edges) == (243, 810)
 
 
 @pytest.mark.farm
