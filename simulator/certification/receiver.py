@@ -155,7 +155,7 @@ class Handler(BaseHTTPRequestHandler):
         return 200
 
     def verify(self, body: bytes) -> bool:
-        return is_genuine(self.key, self.headers, body)
+        return is_genuine(self.key, dict(self.headers.items()), body)
 
     def do_GET(self) -> None:
         self.answer(200, self.shop.books().encode())

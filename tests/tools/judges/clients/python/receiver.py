@@ -36,7 +36,7 @@ class Receiver:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
-                genuine = is_genuine(WEBHOOK_KEY, self.headers, body)
+                genuine = is_genuine(WEBHOOK_KEY, dict(self.headers.items()), body)
                 if genuine:
                     bodies.put(body)
                 self.send_response(200 if genuine else 401)
