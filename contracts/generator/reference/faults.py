@@ -35,9 +35,9 @@ curl -sS -X DELETE http://127.0.0.1:8642/_simulator/faults
 ```
 
 - The first matching fault applies. Faults apply after authentication, so a call with an invalid token still gets 401.
-- `path` is a glob on the path below the base URL: `/quotes` or `/quotes/*/confirm`, not `/v1/quotes`. Without it, a fault
-  applies to every call, including `POST /auth/token`, which is often the first one. A fault that cannot match any call is
-  refused.
+- `path` is a glob on the path below the base URL: `/quotes` or `/quotes/*/confirm`, not `/v1/quotes`. Without it, a
+  fault applies to every call, including `POST /auth/token`, which is often the first one. A fault that cannot match any
+  call is refused.
 - `hits` counts how often the fault applied. `rampsim advice` reports faults that never applied.
 - Faults never apply to the control interface.
 - A scenario file has the same fields under `faults`; they apply while the scenario is active. In a test, use
