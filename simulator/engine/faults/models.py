@@ -16,7 +16,7 @@ from simulator.engine.faults import mutations
 from simulator.engine.faults.effects import APART, IDLE, Effects
 from simulator.engine.rows.operation import Operation
 from simulator.engine.text.fields import Body, FreeText, Text, Wrong, parse, refusal_of, wrong
-from simulator.engine.text.globs import can_match, meant_path
+from simulator.engine.text.globs import can_match, glob_of, meant_path
 from simulator.engine.text.json import JsonObject
 from simulator.engine.text.shapes import Meanings
 from simulator.engine.text.strict import did_you_mean, members, refuse_names, refuse_unknown
@@ -358,6 +358,9 @@ def _wrong_match(match: Match, operations: Iterable[Operation]) -> Iterator[Wron
     rows = list(operations)
     if match.path is not None:
         known = [row.path for row in rows]
+        if (glob := glob_of(match.path)) != match.path:
+            yield wrong("match.path", f"{match.path!r} is not a glob; use {glob}")
+            return
         rows = [row for row in rows if can_match(match.path, row.path)]
         if not rows:
             meant = meant_path(match.path, known)

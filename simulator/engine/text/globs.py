@@ -61,4 +61,9 @@ def meant_path(glob: str, templates: Iterable[str]) -> str:
     below = "/" + _BASE.sub("", glob, count=1).lstrip("/")
     if any(can_match(below, template) for template in templates):
         return below
-    return nearest(below, [re.sub(r"\{[^}]*\}", "*", template) for template in templates])
+    return nearest(below, map(glob_of, templates))
+
+
+def glob_of(template: str) -> str:
+    """Return the glob for a path template: `/quotes/*/confirm` for `/quotes/{id}/confirm`."""
+    return re.sub(r"\{[^}]*\}", "*", template)

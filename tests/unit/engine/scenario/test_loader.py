@@ -425,6 +425,10 @@ RULE_ON = "name: x\nrules:\n  - {on: order.completed, "
             "faults[0].match.path: no operation below the base path /v1 matches '/offrs/*'; did you mean /offers/*?",
         ),
         (
+            "name: x\nfaults: [{match: {path: '/offers/{id}'}, drop: true}]",
+            "faults[0].match.path: '/offers/{id}' is not a glob; use /offers/*",
+        ),
+        (
             "name: x\nfaults: [{match: {method: FETCH}, drop: true}]",
             "faults[0].match.method: FETCH is not possible; use DELETE, GET, HEAD, PATCH, POST, PUT",
         ),
