@@ -1,7 +1,7 @@
 """Asynchronous clients.
 
-One client uses HTTP and the `Exchange` that also sends webhooks. The other client calls an ASGI application in the same
-process.
+One client uses HTTP and the class `Exchange`, which also sends webhooks. The other client calls an ASGI application in
+the same process.
 """
 
 from __future__ import annotations

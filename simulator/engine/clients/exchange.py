@@ -65,8 +65,8 @@ class Exchange(asyncio.Protocol):
         *,
         most_bytes: int | None = MAX_BODY_BYTES,
     ) -> None:
-        """Create an exchange. It ends when `most_bytes` bytes of the response body have arrived, or the whole body if
-        `most_bytes` is None.
+        """Create an exchange that ends when `most_bytes` bytes of the response body have arrived. If `most_bytes` is
+        None, the exchange ends when the whole body has arrived.
         """
         self.ended = ended
         """Done when no more data of the response will arrive.

@@ -1,8 +1,8 @@
 """The check before a client sends anything. The check refuses untrusted hosts and live keys.
 
-A mistyped address or a key from the wrong shell must never reach the real service. Every client of the simulator calls
-this module, and no client has a check of its own. The command line uses this module to check its inputs, so the module
-imports only the standard library.
+A request to a mistyped address, or with a key from the wrong shell, must never reach the real service. Every client of
+the simulator calls this module, and no client has a check of its own. The command line uses this module to check its
+inputs, so the module imports only the standard library.
 """
 
 from __future__ import annotations

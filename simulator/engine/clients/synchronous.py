@@ -154,8 +154,8 @@ class SyncClient:
 
 
 def _is_silent(idle: socket.socket) -> bool:
-    """Return True if an idle connection can be used again: no data has arrived on it. Data would mean that the server
-    has closed the connection.
+    """Return True if no data has arrived on an idle connection, so the connection can be used again. Data would mean
+    that the server has closed the connection.
     """
     idle.setblocking(False)
     try:

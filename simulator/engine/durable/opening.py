@@ -21,7 +21,7 @@ from simulator.version import wheel
 
 def persist(runtime: Runtime, config: Config, asked: Blueprint, make_default: Callable[[], None]) -> PersistenceLayer:
     """Set up a server to save its worlds in the file given with `--store`. Saving begins when `start` of the returned
-    layer is called.
+    persistence layer is called.
 
     `make_default` creates the world `default` in a new store. `asked` describes the world `default` as specified by the
     command-line flags.

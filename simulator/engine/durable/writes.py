@@ -1,8 +1,9 @@
-"""Encodes and decodes saved worlds: bases (full states), and entries with the changes after a base.
+"""Encodes and decodes saved worlds. A saved world has a base (its full state) and entries (the changes after the base).
 
-Rows have the same form as in an exported world (`records/codec`). A base is a sequence of parts of limited size: the
-head, then table rows and journal requests. An entry contains the changes in one turn of the event loop. The decoder
-trusts the data, because the simulator wrote it and the store checks that the bytes are unchanged.
+Rows have the same form as in an exported world (`records/codec`). A base is a sequence of parts of limited size. The
+first part describes the world. The other parts contain table rows and journal requests. An entry contains the changes
+in one turn of the event loop. The decoder trusts the data, because the simulator wrote it and the store checks that the
+bytes are unchanged.
 """
 
 from __future__ import annotations
@@ -124,7 +125,7 @@ class Gathering:
     def hear(self, writes: list[Write]) -> None:
         """Record which rows one transaction has written.
 
-        A new row is saved after all earlier rows of its table, in the same order as in memory.
+        A new row is saved after all earlier rows of its table, as in memory.
         """
         cause, causes = self._world.cause, self._causes
         if not causes or causes[-1] is not cause:
@@ -189,7 +190,7 @@ def entry_bytes(texts: RowTexts, entry: Entry) -> bytes:
 
 
 def base_parts(texts: RowTexts, base: Base) -> Iterator[bytes]:
-    """Yield the encoded parts of a base, starting with the head."""
+    """Yield the encoded parts of a base (full state). The first part describes the world."""
     yield texts.dumps(_head(base))
     for name, rows in base.state.tables.items():
         pairs = (texts.dumps([key, texts.ready(row)]) for key, row in rows.items())
@@ -295,7 +296,7 @@ class _Reading:
         self._keys: dict[str, TableKey[Any] | None] = {}
 
     def take_in(self, part: JsonObject) -> None:
-        """Add one part of a base, other than its head, to the state."""
+        """Add the table rows or journal requests in a part of a base (full state) to the state."""
         if "table" in part:
             rows = self._tables[part["table"]]
             for key, row in part["rows"]:

@@ -325,7 +325,7 @@ def _wrong_mutation(
 
 
 def _met(match: Match, operations: Iterable[Operation]) -> Iterator[Operation]:
-    """Yield the operations that can be called by a request that matches."""
+    """Yield the operations that can be called by a request that matches `match`."""
     method = None if match.method is None else match.method.upper().replace("HEAD", "GET")
     for row in operations:
         if method in (None, row.method) and (match.path is None or can_match(match.path, row.path)):

@@ -82,13 +82,15 @@ Places: TypeAlias = Mapping[Path, Place]
 
 @lru_cache(maxsize=256)
 def places_of(vocabulary: Vocabulary, shape: object) -> Places:
-    """Return the locations in a body with this shape: a TypedDict, or a union of TypedDicts."""
+    """Return the locations in a body. `shape` is a TypedDict or a union of TypedDicts."""
     return _places(vocabulary, ((), shape))
 
 
 @lru_cache(maxsize=256)
 def places_of_event(vocabulary: Vocabulary, event: str) -> Places:
-    """Return the locations in the envelope of an event type, for all objects that the event may be about."""
+    """Return the locations in the body of an event of this type. If the event can contain several kinds of objects, the
+    locations of all kinds are merged.
+    """
     shapes = vocabulary.shapes_of(event)
     found = dict(_places(vocabulary, *((("data", "object"), shape) for shape in shapes)))
     envelope = {name: Place(may_lack=False, may_be_null=False) for name in ("id", "type", "created_at", "livemode")}

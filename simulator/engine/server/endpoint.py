@@ -1,7 +1,7 @@
 """One generic endpoint for all operations of the API.
 
-The endpoint runs the checks in the order of decision H2. It does not depend on specific resources. Its input is an HTTP
-request that has already been read. Its output is the status, headers and body of the response.
+The endpoint runs the checks in the sequence that decision H2 specifies. It does not depend on specific resources. Its
+input is an HTTP request that has already been read. Its output is the status, headers and body of the response.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Carries out the second half of an API call: access checks, body, idempotency key, and the function of the operation.
 
-The steps follow the order in decision H2. The module `endpoint` contains the earlier steps.
+Decision H2 specifies the sequence of the steps. The module `endpoint` contains the earlier steps.
 """
 
 from __future__ import annotations

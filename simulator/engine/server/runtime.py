@@ -1,8 +1,8 @@
 """Runs the worlds of a server: their clocks, deliveries and watchers.
 
-The `Simulator` creates, replaces and ends worlds, and notifies the runtime as its observer. The driver and the courier
-report changes through `Port`. One method call is therefore enough to create or end a world with everything that belongs
-to it.
+The `Simulator` creates, replaces and ends worlds, and notifies the runtime as its observer. One method call is
+therefore enough to create or end a world with everything that belongs to it. The driver and the courier report changes
+through `Port`.
 """
 
 from __future__ import annotations
@@ -110,14 +110,14 @@ class Runtime(Observer):
         self._tell_changed(world)
 
     def reported(self, world: World) -> None:
-        """Fire the timers of a world that are due, and notify the watchers. While its clock is being advanced, fire no
-        timers.
+        """Fire the timers of a world that are due, and notify the watchers. If the world's clock is being advanced,
+        fire no timers.
         """
         self.driver.begin_firing(world)
         self.changed(world)
 
     async def follow_up(self, world: World) -> None:
-        """Fire the timers that a call has planned without delay. Then notify the watchers."""
+        """Fire the timers that a call has set to fire immediately. Then notify the watchers."""
         if not self.follow_up_at_once(world):
             await self.driver.fire_due(world)
             self.changed(world)
@@ -254,7 +254,7 @@ class Runtime(Observer):
             self.driver.anchor(world)
 
     def end_streams(self) -> None:
-        """End advances of clocks, and streams, because the server cannot stop before they end."""
+        """End all streams and clock advances in progress, because the server cannot stop before they end."""
         self.driver.end_advances()
         for watcher in self.watchers:
             watcher.stopping()

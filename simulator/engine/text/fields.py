@@ -60,8 +60,8 @@ class Body(BaseModel):
     """Base class for request bodies, query strings and action parameters.
 
     Types are strict, and unknown fields are collected. Modules that define bodies do not use `from __future__ import
-    annotations`. With this import, pydantic would compile every annotation again, so declaring a body would take longer
-    by about a sixth.
+    annotations`. With this import, pydantic would compile every annotation again, so declaring a body would take about
+    a sixth longer.
     """
 
     model_config = ConfigDict(strict=True, extra="allow", frozen=True, defer_build=True, protected_namespaces=())
@@ -121,12 +121,12 @@ class Wrong:
 
 
 def wrong(param: str, why: str, value: object = "") -> Wrong:
-    """Return a problem with an invalid value. The parameter is a dotted path."""
+    """Return a problem that reports an invalid value. `param` is the dotted path of the value."""
     return Wrong(tuple(param.split(".")), "value_error", why, value)
 
 
 def absent(param: str) -> Wrong:
-    """Return a problem with a missing value. The parameter is a dotted path."""
+    """Return a problem that reports a missing value. `param` is the dotted path of the value."""
     return Wrong(tuple(param.split(".")), "missing", "it is missing", None)
 
 
@@ -247,7 +247,7 @@ def unknown_fields(body: BaseModel, prefix: str = "") -> list[str]:
 
 @cache
 def _nested(model: type[BaseModel]) -> tuple[tuple[str, str], ...]:
-    """Return the fields in a model that may contain another model, by their names in requests.
+    """Return the fields whose values may be models, as pairs of the field's name in Python and its name in requests.
 
     Most models have no such fields.
     """

@@ -1,4 +1,4 @@
-"""Matches globs against path templates. A glob matches a template if it matches the path of a possible request."""
+"""Matches globs against path templates. A glob matches a template if it matches any path of the template."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ orjson returns its whole output buffer, which has at least 4 KB.
 def dumps(value: object) -> bytes:
     """Return UTF-8 JSON without whitespace.
 
-    Fields keep their order. The result uses no more memory than its length.
+    Fields keep their order. A short result is copied, to release the unused part of orjson's output buffer.
     """
     raw = orjson.dumps(value, default=_encode)
     return bytes(memoryview(raw)) if len(raw) < _SPARE else raw

@@ -1,7 +1,7 @@
 """Escapes characters that must not reach a terminal: control characters, and characters that change the text direction.
 
-Untrusted strings reach developers' terminals and CI logs: headers, names, inbox bodies, server errors. Escape sequences
-in these strings could change the window title, the clipboard, or the displayed content of a line.
+Untrusted strings, such as headers, names, inbox bodies and server errors, reach developers' terminals and CI logs.
+Escape sequences in these strings could change the window title, the clipboard, or the displayed content of a line.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The action `emit`: any event in the catalogue, about a named resource, the newest matching resource, or an example.
+"""The action `emit`, which emits any event in the catalogue. The event contains a named resource, the newest matching
+resource, or an example.
 
 A resource matches if a transition with this event leads to its status. A matching resource is sent unchanged. A named
 resource may have a different status. In that case, the event contains a status to which such a transition leads, in

@@ -1,4 +1,5 @@
-"""Checks webhook URLs (decision W3). A URL is checked at registration, and its addresses before every delivery.
+"""Checks webhook URLs (decision W3). A URL is checked at registration. The addresses of its host are checked before
+every delivery.
 
 There are three policies: `public` (public HTTPS only), `local` (also http and https on this machine) and `any`. A URL
 is refused if parsers disagree about it (user names, numeric hosts, backslashes, IDN). Otherwise, a URL could look

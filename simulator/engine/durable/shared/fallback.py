@@ -1,8 +1,8 @@
 """The middleware of a replica.
 
-The middleware admits a request, finds the request's world, and serves or forwards the request. The order is important.
-A request is admitted before its body is read and before its world is looked up. Otherwise, an unauthenticated caller
-could make a replica take a world, reserve a key or wait for the database.
+The middleware admits a request, finds the request's world, and serves or forwards the request. The sequence of these
+steps is important. A request is admitted before its body is read and before its world is looked up. Otherwise, an
+unauthenticated caller could make a replica take a world, reserve a key or wait for the database.
 """
 
 from __future__ import annotations
@@ -230,8 +230,8 @@ class FallbackApp:
         )
 
     async def _routed_also(self, world: str, call: _Call) -> None:
-        """Serve a request that creates the world `world` from a snapshot of another world on this replica. This replica
-        then owns both worlds.
+        """Serve a request that creates the world `world` from a snapshot of another world. This replica serves the
+        request, and then owns both worlds.
         """
         ticket, decision = await self._sharing.ask(world, is_forwarded=True, may_repeat=False, creates=True)
         if isinstance(decision, Serve):

@@ -8,13 +8,14 @@ forwarded to the owner, but only once.
 Each method of `Ownership` handles an event and returns the steps to execute. The code that executes the steps must
 follow these rules:
 
-- Execute the steps in the given order. `TryLock`, `Release` and all commits are sent over the owning connection, in
-order. - After a request was processed, send a statement over the owning connection. Respond to the request only after
-the database has confirmed this statement. The statement is the commit of the request's writes. For a request without
-writes, the statement is a query that confirms that the session still holds the lock. Everything in a response is
-therefore in the database, and no other replica owned the world in the meantime. Without the query, a replica that was
-paused could return a state that another replica has since changed. - Report `lost` if the database refuses a commit or
-such a query, or if its result is unknown.
+- Execute the steps in the given sequence. `TryLock`, `Release` and all commits are sent over the owning connection, in
+  the same sequence.
+- After a request was processed, send a statement over the owning connection. Respond to the request only after the
+  database has confirmed this statement. The statement is the commit of the request's writes. For a request without
+  writes, the statement is a query that confirms that the session still holds the lock. Everything in a response is
+  therefore in the database, and no other replica owned the world in the meantime. Without the query, a replica that was
+  paused could return a state that another replica has since changed.
+- Report `lost` if the database refuses a commit or such a query, or if the result of one of them is unknown.
 
 Events contain the `session` number of their connection, which increases with each connection. Late events from an
 earlier session are ignored.

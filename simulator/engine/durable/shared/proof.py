@@ -1,8 +1,9 @@
 """The proof that a request was forwarded by another replica that uses the same database.
 
 A forwarding replica adds a header with the world's id. Without the proof, any caller could set this header. The proof
-is valid only for one replica, one world and one request: the request's method, path, query, bearer token and body.
-Replaying the same request gains nothing, because the request is not forwarded again and its token is checked.
+is valid only for one replica, one world and one request. The proof covers the request's method, path, query, bearer
+token and body. Replaying the same request gains nothing, because the request is not forwarded again and its token is
+checked.
 """
 
 from __future__ import annotations

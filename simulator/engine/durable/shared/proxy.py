@@ -41,9 +41,9 @@ async def forward(
     """Send a request to another replica and stream its response to the client.
 
     `secret` is the key for the proof that a replica sent the request. `is_owner` returns True while the other replica
-    owns the world. Return `refused` if the other replica did not process the request. Return `broken` if it lost the
-    world before its response arrived. Otherwise, return `answered`. If the other replica drops the connection, drop the
-    client's connection, too, because this may be the effect of a fault.
+    owns the world. Return `refused` if the other replica did not process the request. Return `broken` if the other
+    replica lost the world before the response arrived. Otherwise, return `answered`. If the other replica drops the
+    connection, drop the client's connection, too, so that the client notices a fault that drops connections.
     """
     opening = asyncio.create_task(_open(address, world, scope, body, secret))
     gone = asyncio.create_task(_gone(receive))

@@ -21,8 +21,8 @@ from simulator.kernel.world import World
 
 
 def doubts(world: World, fault: faults.Fault) -> list[str]:
-    """Return warnings about a fault that may never match, because the world does not contain its key pair or its
-    endpoint.
+    """Return warnings about a fault that cannot match now, because its endpoint is unknown, or its key pair is unknown
+    or revoked.
     """
     if isinstance(fault, faults.WebhookFault):
         endpoint = fault.webhook.endpoint_id
@@ -118,7 +118,7 @@ class Interference:
         return self.disturb(Outgoing(respond.status, body, headers))
 
     def in_place_of(self, world: World, true: Outgoing) -> Outgoing:
-        """Apply the fault to the regular response and return the result. Call this inside a transaction.
+        """Apply the fault to the regular response `true` and return the result. Call this inside a transaction.
 
         If the fault's change to the body is impossible in this response, the fault does not count as applied.
         """
@@ -138,7 +138,7 @@ class Interference:
         return bool(delays) or fault.malformed is not None or fault.key_forgotten
 
     def disturb(self, outgoing: Outgoing) -> Outgoing:
-        """If the fault says so, truncate the body of a response, or replace it with content that is not JSON."""
+        """If the fault requires it, truncate the body of a response, or replace it with content that is not JSON."""
         if outgoing.status in WITHOUT_BODY:
             return outgoing
         if self._fault.malformed == "truncate":

@@ -65,7 +65,7 @@ def own_origin(scope: Scope) -> str:
 
 
 def is_of_a_page(scope: Scope) -> bool:
-    """Return True if a web page may have sent a request: it has one of the headers with which browsers state the
+    """Return True if a web page may have sent a request, because the request has a header in which browsers state the
     origin.
     """
     headers = headers_of(scope)
@@ -126,8 +126,7 @@ class Hosts:
     def api_refusal(self, scope: Scope) -> str | None:
         """Return the reason why the headers of an API call are refused, or None if they are accepted.
 
-        A client sends the same headers with every call. If the result depends only on the headers, it is therefore
-        cached with them.
+        A client sends the same headers with every call. A result that depends only on the headers is therefore cached.
         """
         headers = headers_of(scope)
         if self.know(headers):

@@ -143,8 +143,8 @@ class BoundedProtocol(HttpToolsProtocol):
         return len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
-        """Start to carry out a request. Its headers are complete, and the responses to all earlier requests have been
-        sent.
+        """Start to carry out a request whose headers are complete. Call this after the responses to all earlier
+        requests were sent.
         """
         # If the body has already arrived, the request was pipelined behind another one, and `on_message_complete`
         # will not be called again. Uvicorn asks for the body of an `Expect: 100-continue` request only in an ASGI

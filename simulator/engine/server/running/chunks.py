@@ -35,7 +35,9 @@ Content: TypeAlias = bytes | Pieces
 
 
 async def let_others_through(slices: Iterable[object]) -> None:
-    """Iterate over `slices`, which does a slice of long work for each item. Other calls run between the slices."""
+    """Iterate over `slices`, an iterator that does one slice of long work for each item. Other calls run between the
+    slices.
+    """
     for _ in slices:
         await asyncio.sleep(0)
 

@@ -113,7 +113,7 @@ class Driver:
         return keeping.firing is None
 
     async def fire_due(self, world: World) -> None:
-        """Fire the timers that are due now, such as timers that a call has just planned without delay."""
+        """Fire the timers that are due now, such as timers that a call has set to fire immediately."""
         if not self.fire_at_once(world):
             await self._fired(world, self._kept[world])
 
@@ -266,8 +266,8 @@ class Driver:
         return self._kept[world].advance is not None
 
     def progress(self, world: World) -> Progress | None:
-        """Return the latest progress of an advance of a world's clock. Return None without an advance, or before the
-        first progress report.
+        """Return the latest progress of an advance of a world's clock. Return None if there is no advance, or before
+        the first progress report.
         """
         advance = self._kept[world].advance
         return None if advance is None else advance.progress

@@ -28,8 +28,8 @@ calls by at most 25 ms. With 400,000 objects, the delay was 100 ms.
 
 @contextmanager
 def passing_over_the_old() -> Iterator[None]:
-    """Return a context manager. Inside the block, garbage collections skip all objects that existed before, and all
-    objects that have survived one collection.
+    """Return a context manager. Inside the block, garbage collections skip all objects that existed before the block,
+    and all objects that have survived one collection.
     """
     looked = 0
 

@@ -257,7 +257,7 @@ class Courier:
         self._closing = False
 
     def _resume(self, world: World, flight: _Flight) -> None:
-        """Make attempts ready again if a restored world lists them as in flight but no carrier sends them."""
+        """If a restored world lists attempts as in flight but no task sends them, make these attempts ready again."""
         known = flight.carriers.keys() | flight.broken
         lost = [attempt for attempt in webhooks.in_flight(world).values() if attempt.id not in known]
         if lost:
@@ -300,7 +300,7 @@ class Courier:
                 self.wake(world)
 
     def _ended(self, world: World, flight: _Flight, carrier: _Carrier, _task: asyncio.Task[None]) -> None:
-        """Make the attempt of a carrier ready again if the carrier was cancelled."""
+        """If a sending task (carrier) was cancelled, make its attempt ready again."""
         if (attempt := carrier.attempt) is None:
             return
         try:

@@ -117,8 +117,9 @@ def held(
     """Return a copy of the attempt that a fault holds back, or None if the attempt may start.
 
     A fault can hold an attempt until a number of other first attempts to the endpoint have ended. The count starts at
-    the time of the event, even if this attempt is delayed. The attempt may also start if the fault has ended, or if a
-    fault holds it until the object's final event and the endpoint has already received that event.
+    the time of the event, even if this attempt is delayed. The attempt may also start if the fault has ended. If a
+    fault holds an attempt until the object's final event, the attempt may start once the endpoint has received that
+    event.
     """
     if not (plan.until_end or plan.hold or plan.reorder) or plan.fault_id not in world.store[FAULTS]:
         return None

@@ -218,7 +218,7 @@ def _plan_timer(
 ) -> None:
     """Plan a retry or a delayed attempt.
 
-    `announced_by` is the id of the delivery whose `next_attempt_at` announces it.
+    `announced_by` is the id of the delivery whose `next_attempt_at` announces the attempt.
     """
     row = str(world.next_sequence("webhook_planned"))
     # Timers that are due at the same time fire in the order in which they were planned. Here, this is the order of
