@@ -22,7 +22,7 @@ from simulator.engine.server.config import Config
 from simulator.engine.text.json import JsonObject, with_texts
 from simulator.engine.text.reports import counted
 from simulator.engine.vocabulary.vocabulary import identity_of
-from simulator.evidence.corpus.har import LIVE, RecordedCall
+from simulator.evidence.corpus.har import LIVE, UNKNOWN_TYPE, RecordedCall
 from simulator.host import PROVIDER, create_app
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
@@ -103,6 +103,8 @@ class _Replay:
         path = "/".join(self._names.get(part, part) for part in entry.path.split("/"))
         query = "&".join(_renamed_pair(pair, self._names) for pair in entry.query.split("&")) if entry.query else ""
         headers = {name: entry.headers[name] for name in KEPT_HEADERS if name in entry.headers}
+        if headers.get("content-type") == "":
+            headers["content-type"] = UNKNOWN_TYPE
         body = entry.raw_body
         if entry.path == TOKEN_EXCHANGE.path and isinstance(entry.body, dict):
             body = orjson.dumps(self._own_keys(entry.body, entry.status))

@@ -64,7 +64,8 @@ class Exchange:
     query: Shown
     """The query parameters by name. The value of a repeated parameter is a list."""
     headers: Mapping[str, str | None]
-    """The request headers, with lower-case names. None replaces a hidden value."""
+    """The request headers, with lower-case names. None replaces a hidden value. The content type is "" if it is not
+    known."""
     authenticated: bool
     """True if a call contained credentials."""
     request: Any

@@ -16,6 +16,8 @@ from simulator.kernel.dataclass import dataclass
 
 BASE_END = "/v1"
 LIVE = "pk_live_"
+UNKNOWN_TYPE = "application/json"
+"""The type that a replay sends if the file does not contain the type. The service accepts it under all assumptions."""
 MAX_BYTES = 256 * 1024**2
 
 Kind = TypeVar("Kind")
@@ -36,6 +38,8 @@ class RecordedCall:
     """The path relative to the base URL."""
     query: str
     headers: dict[str, str]
+    """The request headers, with lower-case names. The value of `content-type` is "" if a call has a body, but the file
+    does not contain the type."""
     body: Any
     """The body as parsed JSON, or None if there is no body."""
     raw_body: bytes
@@ -103,6 +107,9 @@ def _entry(number: int, row: object, base: str | None) -> RecordedCall | None:
         return None
     posted = _optional(request, "postData", dict, asked) or {}
     raw_body = (_optional(posted, "text", str, f"postData of {asked}") or "").encode()
+    headers = _headers(_member(request, "headers", list, asked), asked)
+    if raw_body and "content-type" not in headers:
+        headers["content-type"] = _media_type(posted, f"postData of {asked}")
     content = _optional(response, "content", dict, answered) or {}
     raw_answer = _content(content, f"content of {answered}")
     return RecordedCall(
@@ -111,7 +118,7 @@ def _entry(number: int, row: object, base: str | None) -> RecordedCall | None:
         method=_member(request, "method", str, asked).upper(),
         path=path,
         query=split.query,
-        headers=_headers(_member(request, "headers", list, asked), asked),
+        headers=headers,
         body=_parsed(raw_body),
         raw_body=raw_body,
         status=status,
@@ -140,6 +147,14 @@ def _headers(rows: list[Any], where: str) -> dict[str, str]:
             raise HarError(f"{here} must be a string without line breaks")
         headers[name.lower()] = value
     return headers
+
+
+def _media_type(posted: JsonObject, where: str) -> str:
+    """Return the media type of a request body, or "" if the file does not contain it."""
+    found = _optional(posted, "mimeType", str, where) or ""
+    if any(character < " " for character in found):
+        raise HarError(f"`mimeType` of {where} must be a string without line breaks")
+    return found
 
 
 def _below(address: str, base: str | None) -> str | None:

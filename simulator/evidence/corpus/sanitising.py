@@ -27,7 +27,7 @@ _SECRET_HEADER = re.compile(r"auth|token|secret|signature|cookie|password|creden
 _CREDENTIALS = frozenset({"authorization", "x-api-key"})
 _KEPT_VALUES: Mapping[str, re.Pattern[str]] = {
     "content-type": re.compile(r"(application/(json|problem\+json|x-www-form-urlencoded)|text/(html|plain))"
-                               r"(; ?charset=utf-8)?", re.I),
+                               r"(; ?charset=utf-8)?|", re.I),  # "": a HAR file without the type
     "accept": re.compile(r"\*/\*|application/json"),
     "allow": re.compile(r"(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)(, ?(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS))*"),
     "retry-after": re.compile(r"[0-9]{1,6}", re.ASCII),

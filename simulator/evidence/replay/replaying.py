@@ -16,6 +16,7 @@ from urllib.parse import quote, unquote, urlencode
 from simulator.engine.clients.exchange import Headers
 from simulator.engine.text.json import Shown, dumps, with_texts
 from simulator.evidence.corpus import Exchange, Pseudonyms, Recording, Traffic, read_line, sanitise
+from simulator.evidence.corpus.har import UNKNOWN_TYPE
 from simulator.evidence.corpus.known import known
 from simulator.evidence.corpus.pseudonyms import REMOVED
 from simulator.evidence.replay.schedule import Replayed, Schedule, moment_of, pairs_of
@@ -204,8 +205,8 @@ class _Replay:
         headers = {name: str(value) for name in _SENT if (value := recorded.headers.get(name))}
         if "idempotency-key" in headers:
             headers["idempotency-key"] = self._player.run + headers["idempotency-key"]
-        if raw and "content-type" not in recorded.headers:
-            headers.pop("content-type", None)
+        if raw and recorded.headers.get("content-type") == "":
+            headers["content-type"] = UNKNOWN_TYPE
         answer = self._player.send(recorded.method, path, raw, headers, signed=recorded.authenticated)
         if answer.status == 401 and recorded.status != 401 and recorded.authenticated:
             self._player.renew()
