@@ -28,6 +28,10 @@ from simulator.engine.text.json import JsonObject
 from simulator.kernel.dataclass import dataclass
 
 _CHECKED = 4
+NOT_SAVED = (
+    "--state or --snapshot: your books changed, but the saved state did not. Save the state from which your "
+    "application reads its books."
+)
 
 
 class Application(Protocol):
@@ -192,8 +196,11 @@ class Saving:
             self.start = self.application.save()
             stack.callback(lambda: self.world.restore(0, 0))
             stack.callback(lambda: self.application.restore(self.start))
+            before = self.books.calm()
             if self.books.quiesce is None:
                 self.books.is_prompt = is_prompt(self._fresh(()), self.books)
+            if self.books.read() != before and self.application.save().key == self.start.key:
+                raise Unusable(NOT_SAVED)
             yield
 
     def outcomes(self, paths: Sequence[Path]) -> list[Outcome]:

@@ -225,6 +225,13 @@ def test_a_budget_exits_with_4_and_states_the_covered_depth(start: Any) -> None:
     assert found["sequences"] < 326_011
 
 
+def test_a_state_file_that_the_application_does_not_use_is_reported(start: Any, tmp_path: Path) -> None:
+    other = tmp_path / "other.db"
+    other.touch()
+    result = start("recommended").certify(*SMALL, "--state", str(other))
+    assert (result.exit_code, "your books changed, but the saved state did not" in result.output) == (2, True)
+
+
 @pytest.mark.farm
 def test_the_state_may_be_saved_by_commands(start: Any) -> None:
     app = start("recommended")
