@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
+import re
 import socket
 import sys
 from collections.abc import Iterator, Mapping
@@ -161,7 +162,7 @@ def _webhooks(client: ControlClient) -> Iterator[Check]:
         yield Check("webhooks", "note", "no enabled endpoint", "register one with POST /webhooks, if you need events")
     for endpoint in endpoints:
         url = str(endpoint["url"])
-        if url.startswith(f"{client.url}{CONTROL_BASE}/inbox/"):
+        if re.match(rf"{re.escape(client.url)}(/_worlds/[^/]+)?{CONTROL_BASE}/inbox/", url):
             yield Check(f"webhook {url}", "ok", "the built-in inbox; `rampsim inbox` shows what it received")
         else:
             yield _receiver(url)

@@ -86,8 +86,9 @@ def test_a_receiver_must_refuse_an_unsigned_request(status: int, state: str, wor
     assert (found["state"], found["found"]) == (state, words)
 
 
-def test_the_built_in_inbox_gets_no_request(rampsim: Command) -> None:
-    url = f"{rampsim.origin}/_simulator/inbox/doctor"
+@pytest.mark.parametrize("world", ["", "/_worlds/{id}"])
+def test_the_built_in_inbox_gets_no_request(rampsim: Command, world: str) -> None:
+    url = f"{rampsim.origin}{world.format(id=rampsim.world)}/_simulator/inbox/doctor"
     assert rampsim("call", "POST", "/webhooks", f'{{"url": "{url}", "events": ["*"]}}').exit_code == 0
     before = rampsim.client.get("/inbox/doctor")
     assert checks(rampsim)[f"webhook {url}"]["state"] == "ok"

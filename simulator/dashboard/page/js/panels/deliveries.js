@@ -40,7 +40,7 @@ const newestEventFirst = (data) => grouped(data.toReversed(), (row) => row.event
 /** The heading above the attempts of an event. */
 const EVENT = {
   by: (row) => row.event_id,
-  head: ([row, ...more]) => html`<a href=${href("events", row.event_id)}>${row.event_type}</a> <${About} event=${row.request_body} /> <span class="muted">${count(more.length + 1, "attempt")}</span>`,
+  head: ([row, ...more]) => html`<a href=${href("events", row.event_id)}>${row.event_type}</a> <${About} event=${row.request_body} /> <span class="muted number">${count(more.length + 1, "attempt")}</span>`,
 };
 
 const COLUMNS = (query, inForce) => [
