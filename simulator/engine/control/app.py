@@ -284,8 +284,7 @@ def _token(scope: Scope) -> str:
 def _no_cut() -> None:
     """Do nothing.
 
-    This replaces the function that drops the connection, on servers without one. The client then sees a normal end of
-    the response.
+    Used on servers that cannot drop a connection. The client then sees a normal end of the response.
     """
 
 

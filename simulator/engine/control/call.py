@@ -206,10 +206,10 @@ class ControlCall:
     async def settle(self, world: World) -> int:
         """Wait until no webhook attempt of a world is in flight.
 
-        Return the number of attempts that ended since the last call. Raise `ControlError` 409 clock_busy if a receiver
-        does not respond to an attempt sent before this call arrived, because the receiver may be the caller itself.
-        Raise the same error if a receiver hangs for `REST_SECONDS`. With `wait=true` in the query, the call waits
-        without a limit.
+        Return the number of attempts that ended since this method last returned for the world. Raise `ControlError` 409
+        clock_busy if a receiver does not respond to an attempt sent before this call arrived, because the receiver may
+        be the caller itself. Raise the same error if a receiver hangs for `REST_SECONDS`. With `wait=true` in the
+        query, the call waits without a limit.
         """
         courier = self.runtime.courier
         try:

@@ -104,7 +104,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a world
-         * @description Delete a world and its snapshots. Its tokens then return 401. Fails with 409 for the world `default`: reset it instead. You can also delete a world that this version cannot read. If it is `default`, a new world `default` is created immediately.
+         * @description Delete a world and its snapshots. Requests with its tokens then return 401. Fails with 409 for the world `default`: reset it instead. You can also delete a world that this version cannot read. If the unreadable world is `default`, a new world `default` is created immediately.
          */
         delete: operations["delete_world"];
         options?: never;

@@ -162,12 +162,13 @@ def calls_of(world: World) -> list[JournalledCall]:
 
 
 def merged_journals(world: World) -> Iterator[JournalEntry | JournalledCall]:
-    """Yield the rows of two journals in one order: API requests and control calls.
+    """Yield the API requests and the control calls of a world in one sequence.
 
-    A control call comes after the last API request that was made before the call ended. Times do not define this order,
-    because many calls can arrive while a clock is paused. Ids do not define it either, because each journal numbers its
-    own rows. The field `after` of a control call therefore contains the id of the request. A replayed request has the
-    id of the original request, so the field also contains the number of requests with this id so far.
+    A control call comes after the last API request that was made before the call ended. Timestamps are not enough to
+    find this request, because many calls can arrive while a clock is paused. Ids are not enough either, because each
+    journal numbers its own rows. The field `after` of a control call therefore contains the id of the request. A
+    replayed request has the id of the original request, so the field also contains the number of requests with this id
+    so far.
     """
     waiting = calls_of(world)
     seen: dict[str, int] = {}

@@ -1,7 +1,7 @@
 """Indexes of a world's history by resource. With them, inspecting a resource does not read the whole history.
 
-An index is updated when it is read, with the rows added since the last read. If the world's state was restored, it is
-built again. API requests therefore do not become slower.
+An index is updated when it is read, with the rows added since the last read. API requests therefore do not become
+slower. After the world's state was restored, the index is built again.
 """
 
 from __future__ import annotations

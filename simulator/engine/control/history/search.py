@@ -265,7 +265,7 @@ def _leaves(value: object, path: str) -> Iterator[tuple[str, str]]:
 def _candidate(
     sort: str, kind: str, status: str | None, at_ms: int | None, leaves: Leaves, path: str = ""
 ) -> _Candidate:
-    """Return a candidate whose only values are `leaves`. The first is its id, and the second is its title."""
+    """Return a candidate with the values in `leaves`. The first value is the id, and the second is the title."""
     lines = _lines(value for _, value in leaves)
     return _Candidate(sort, kind, leaves[0][1], status, at_ms, lines, lambda: leaves, (leaves[1][0],), path)
 

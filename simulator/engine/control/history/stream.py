@@ -1,8 +1,8 @@
 """Server-sent events about the changes in a world.
 
 The feed of a world derives its messages from the writes to the world's tables and from the journal of API requests.
-Packages that define resources therefore do not depend on the feed. The first reader creates the feed. A feed without
-readers is deleted when it no longer has all messages that a returning reader would need.
+Packages that define resources therefore do not depend on the feed. A feed is created when the first client connects. A
+feed without clients is deleted when it no longer has all messages that a returning client would need.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def _show_move(world: World, row: str, moves: tuple[HistoryEntry, ...], index: i
 
 
 class EventStreams(Watcher):
-    """The feeds of all worlds that have a reader or recently had one."""
+    """The feeds of all worlds that clients are reading or have recently read."""
 
     def __init__(self) -> None:
         self._feeds: dict[str, Feed] = {}
@@ -233,7 +233,8 @@ class EventStreams(Watcher):
 async def _messages(runtime: Runtime, feed: Feed, reader: Reader, after: int | None) -> AsyncIterator[bytes]:
     """Yield the messages after number `after`. If `after` is None, yield the state of the clock, then all new messages.
 
-    The reader is registered at the first iteration, because a stream that is never read could not remove it.
+    `reader` is registered at the first iteration. If nobody iterates over the messages, it therefore does not need to
+    be removed.
     """
     is_whole = after is None or feed.channel.has_all_since(after)
     feed.channel.join(reader, after)

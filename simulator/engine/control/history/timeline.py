@@ -93,7 +93,7 @@ class _Collector:
     If a request or an action caused an event or transition, the `cause` contains the id of the call. A change made by a
     timer or a scenario is assigned to the last call that began before it, because that call may have advanced the
     clock. A call that began at the same time as the change counts only if the preceding event or transition is assigned
-    to it.
+    to that call.
     """
 
     def __init__(self, world: World) -> None:
@@ -129,7 +129,8 @@ class _Collector:
     def _number(self, cause: Cause, at_ms: int, least: int) -> int:
         """Return the number of the call that caused a change at `at_ms`, or -1 if there is none.
 
-        `least` is the number returned for the previous change. It is the minimum if the cause is not a call.
+        `least` is the number returned for the previous change. If the cause is not a call, the result is at least this
+        number.
         """
         known = self._numbers.get(cause.reference) if cause.kind in ("request", "action") else None
         return known if known is not None else max(least, bisect_left(self._begun_ms, at_ms) - 1)

@@ -156,7 +156,9 @@ class _Inspection:
             yield {"action": name, "reason": reason}
 
     def related(self) -> Iterator[RelatedResource]:
-        """Yield a transaction's order, the resources that the record refers to, and those that refer to the record."""
+        """Yield the order of a transaction, then the resources that the record refers to, then those that refer to the
+        record.
+        """
         world, record = self._world, self._record
         number = vocabulary_of(world).provider.orders.number_of(record)
         if number is not None:

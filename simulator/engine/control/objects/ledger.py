@@ -135,5 +135,5 @@ def _is_own(world: World, environment: str, entry: Entry) -> bool:
 
 
 def _own_prefix(world: World, environment: str) -> str:
-    """Return the common prefix of the account's names in the ledger, such as those of its balances."""
+    """Return the prefix that the names of the account's own balances share in the ledger."""
     return f"{vocabulary_of(world).provider.account(environment)}/"

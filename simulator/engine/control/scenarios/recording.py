@@ -284,7 +284,9 @@ class _Collector:
             return {}
 
     def _upload(self, at_ms: int, document: JsonObject) -> Iterator[Done]:
-        """Yield a control call that uploads a scenario without `drive` and `expect`, which did not affect the world."""
+        """Yield a control call that uploads a scenario. The sections `drive` and `expect` are omitted, because they did
+        not affect the world.
+        """
         rules = {key: value for key, value in document.items() if key not in ("drive", "expect", "with")}
         if _depth(rules) > MAX_DEPTH - _ABOVE_BODY:
             self._notes.append(f"the scenario {rules['name']}, because it is nested too deep")
@@ -294,7 +296,7 @@ class _Collector:
             yield _control(at_ms, "POST", "/scenarios", rules, 201)
 
     def _states(self, start_ms: int) -> dict[str, str]:
-        """Return the status in the API of each resource created since the start of the recording, by resource id."""
+        """Return the API status of each resource created since the start of the recording, by resource id."""
         states = {}
         for identifier in self._world.store[INDEX].rows:
             found = find(self._world, identifier)

@@ -1,7 +1,8 @@
 """Built-in webhook receivers. An inbox stores the messages it receives and responds with configured statuses.
 
 All worlds of a server share its inboxes, unless some tokens are limited to certain worlds. In that case, each world has
-its own inboxes, and a message that the world did not send needs a token that can access the world.
+its own inboxes. An inbox then refuses messages that the world did not send, unless the request contains a token that
+can access the world.
 
 Each message belongs to a world and is deleted with it. Anyone who can connect to the server can post to an inbox, so
 the number of messages and their bytes are limited.
@@ -189,7 +190,7 @@ class Inboxes(Watcher):
         """The inboxes by world id and inbox name. The world id is "" if worlds share their inboxes."""
 
     def _inbox_of(self, call: ControlCall, sender: World | None = None) -> Inbox:
-        """Return the inbox for a control call, or for a delivery of a world.
+        """Return the inbox for a control call. If `sender` is given, return the inbox in that world instead.
 
         Raise `ControlError` 404 if the world does not exist.
         """

@@ -185,7 +185,8 @@ def _keys_of(call: ControlCall, world_id: str) -> str:
 def _as_control_error(call: ControlCall) -> Iterator[None]:
     """Convert errors in a `with` block to `ControlError`.
 
-    The status is 409 for a world with the same id or keys, and 400 for a scenario whose initial state cannot be set.
+    The status is 409 if another world has the same id or keys, and 400 if the initial state of a scenario cannot be
+    set.
     """
     try:
         yield
@@ -205,7 +206,9 @@ def _as_control_error(call: ControlCall) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class _Chosen:
-    """The scenarios in a request body: the names of all, and the documents of those that the body contains."""
+    """The scenarios in a request body. `names` contains all their names. `files` contains the scenarios whose documents
+    are in the body.
+    """
 
     names: tuple[str, ...]
     files: tuple[ScenarioFile, ...]
@@ -318,8 +321,8 @@ async def get_world(call: ControlCall) -> WorldObject:
 async def delete_world(call: ControlCall) -> None:
     """Delete a world and its snapshots. Requests with its tokens then return 401.
 
-    Fails with 409 for the world `default`: reset it instead. You can also delete a world that this version cannot
-    read. If it is `default`, a new world `default` is created immediately.
+    Fails with 409 for the world `default`: reset it instead. You can also delete a world that this version cannot read.
+    If the unreadable world is `default`, a new world `default` is created immediately.
     """
     if delete_unreadable(call, call.path["id"]):
         return
