@@ -1,15 +1,15 @@
 """Lossless conversion of rows to JSON and back. This is the format of world documents (exported worlds).
 
 A value that JSON cannot express becomes an object. The field `$` of this object names the type: a record class,
-`decimal`, `text` or `base64` (bytes), or `tuple`. Only the classes given to the codec are instantiated, and every field
-is checked against its annotation. Reading an untrusted document therefore returns valid rows or raises `StateError`.
+`decimal`, `tuple`, or (for bytes) `text` or `base64`. Only the classes given to the codec are instantiated, and every
+field is checked against its annotation. Reading an untrusted document therefore returns valid rows or raises
+`StateError`.
 
 A `Text` is written as its bytes. A `JsonText` or `HeadersText` is written as the object or tuple that it represents.
 
 A renamed class or field keeps its old name in documents, so that old documents stay readable and the format does not
-change. The attribute `saved_as` of a class contains its old name, and so does the metadata `saved_as` of a field.
-Strings that used to be saved with a prefix still have this prefix in documents. The metadata `saved_after` contains the
-prefix.
+change. The old name is in `saved_as`, which is an attribute of a class and an entry in the metadata of a field. Strings
+that used to be saved with a prefix still have this prefix in documents. The metadata `saved_after` contains the prefix.
 """
 
 from __future__ import annotations

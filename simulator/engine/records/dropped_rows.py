@@ -1,4 +1,4 @@
-"""Drops unreadable journal rows from a world, and adds them to the number of rows that the journal has dropped.
+"""Drops unreadable journal rows from a world, and counts them as rows that the journal has dropped.
 
 Journals record external strings: headers, bodies, paths. A bad row from an older version or another program must never
 make the rest of the world unreadable. However, a document is rejected if other rows depend on an unreadable row.
@@ -40,7 +40,7 @@ class DroppedRows:
             self._rows[table].pop(key, None)
 
     def enter(self, tables: MutableMapping[str, dict[str, Any]]) -> None:
-        """Add one to the number of dropped rows of a journal, in `tables`, for each unreadable row."""
+        """For each unreadable row, add one to the number of dropped rows that `tables` contains for its journal."""
         for rows in self._rows.values():
             for journal in rows.values():
                 counts = tables.setdefault(SEQUENCES.name, {})

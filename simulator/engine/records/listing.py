@@ -107,7 +107,7 @@ class Filter(Generic[R]):
 
 @dataclass(frozen=True)
 class Bound(Generic[R]):
-    """A query parameter that limits a list to records with at least, or at most, a given number."""
+    """A query parameter with the lower or upper bound for a number in the records of a list."""
 
     name: str
     by: Callable[[R], Decimal]
@@ -301,7 +301,9 @@ def paginate(request: ListRequest[R], records: Records[R]) -> tuple[Sequence[R],
 
 
 def _is_indexed(request: ListRequest[R], total: int, start: int) -> bool:
-    """Return True if using an index is cheaper than reading the records from the nearer end."""
+    """Return True if using an index is cheaper than reading records from the end of the list that is nearer to the
+    page.
+    """
     if request.conditions or request.sort is not None:
         return total > FEW
     return FEW < start < total - FEW

@@ -184,7 +184,8 @@ def _address(world: World, record: Record) -> Address[Any]:
 
 
 def forget_record(world: World, record_id: str) -> None:
-    """Delete the history and the index entries of a record that never existed in this world, but not its row.
+    """Delete the history and the index entries of a record that a fork copied from another world. The caller deletes
+    the row of the record.
 
     Call this inside a transaction.
     """
@@ -289,7 +290,7 @@ def is_deleted(world: World, record_id: str) -> bool:
 def _write(world: World, kind: Kind, record: Record) -> Table[Any] | None:
     """Write a record to the table of its kind, and return the table.
 
-    Return None if the kind stores its record elsewhere.
+    Return None if the kind has its own function (`put`) that stores the record.
     """
     if kind.put is not None:
         kind.put(world, record)

@@ -90,7 +90,7 @@ def _after(word: str, ready: Callable[[Any], object]) -> Callable[[Any], object]
 def _is_plain(hint: Any) -> bool:
     """Return True if orjson writes every value with this annotation like the codec.
 
-    The result is also True if orjson calls the fallback function for the values.
+    Values for which orjson calls the fallback function count too.
     """
     origin = get_origin(hint)
     if origin is Annotated:

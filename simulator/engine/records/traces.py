@@ -56,6 +56,6 @@ def trace_of(world: World, event: Event) -> str:
 
 
 def child_of(parent: str, *parts: str) -> str:
-    """Return a trace context with a new span id, which is derived from the trace id and `parts`."""
+    """Return a trace context with a new span id, which is derived from the trace id and the strings in `parts`."""
     version, trace, _, flags = parent.split("-")
     return f"{version}-{trace}-{derive('span', trace, *parts)[:8].hex()}-{flags}"

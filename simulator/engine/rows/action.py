@@ -50,10 +50,7 @@ class ActionCall(Generic[TargetT, ParametersT]):
 
 @dataclass(frozen=True)
 class Initial:
-    """The field in the `world` section of a scenario that runs an action.
-
-    The action runs when the scenario becomes active.
-    """
+    """A field in the `world` section of a scenario. When the scenario becomes active, the field runs an action."""
 
     member: str
     means: str

@@ -116,7 +116,7 @@ class Kind(Generic[KindT]):
 
     @property
     def root(self) -> str:
-        """The first part of a path, in a scenario's `where`, that refers to a resource of this kind."""
+        """The first segment of the paths in a scenario's `where` that lead to a resource of this kind."""
         return self.family or self.name
 
     @property

@@ -207,8 +207,8 @@ class Variants(Generic[BodyT]):
     """Several body models for one operation. The value of one field of the body, such as `destination.type`, selects
     the model.
 
-    If the field is missing or has an unknown value, the model in the function's annotation is used. This model refuses
-    the field.
+    If the field is missing or has an unknown value, the model in the function's annotation is used. This model reports
+    the error.
     """
 
     member: str

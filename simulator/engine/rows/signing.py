@@ -12,7 +12,7 @@ from simulator.kernel.world import World
 
 
 class Endpoint(Protocol):
-    """An endpoint that the service has disabled."""
+    """The fields of a webhook endpoint that the e-mail about its disabling needs."""
 
     @property
     def id(self) -> str: ...

@@ -28,7 +28,7 @@ from simulator.kernel.world import CreationListener, EventListener, FailureHandl
 
 
 class Placed(Protocol):
-    """A declaration with an order. `after` is the name of the declaration that it follows, or ""."""
+    """A declaration with a position among others. `after` is the name of the preceding declaration, or ""."""
 
     @property
     def name(self) -> str: ...
@@ -44,7 +44,7 @@ def chapter(what: str, rooms: Iterable[Iterable[RowT]]) -> dict[str, RowT]:
     """Merge the rows of all packages, and return them by name. `what` names the rows in errors.
 
     Each row comes after the row named in its `after`. If there is no such row, it comes after the previous row in its
-    package. Raise `ValueError` for duplicate names, or if rows follow each other in a circle.
+    package. Raise `ValueError` for duplicate names, or if the `after` fields form a cycle.
     """
     groups = [list(rows) for rows in rooms]
     known = by_name(what, (row for rows in groups for row in rows), lambda row: row.name)
@@ -118,10 +118,10 @@ class Vocabulary(Service):
         return subjects_of(self.events.values(), self.kinds.values())
 
     def kinds_told_of(self, about: str) -> tuple[str, ...]:
-        """Return the kinds of resource that events with the object type `about` report on.
+        """Return the kinds of resource for which events with the object type `about` are emitted.
 
-        Return () if a rule for these events may match an object of any kind. An object may be of any kind if its
-        resource exists in every world without being created, or if no transition emits the event.
+        Return () if the object of such an event can be of any kind: if no transition emits the event, or if all such
+        resources exist in every world without being created.
         """
         named = {one.kind.name for group in self.subjects.values() for one in group if one.event.object == about}
         kinds = (kind for room in self.provider.rooms for kind in room.kinds if kind.name in named)
@@ -141,16 +141,18 @@ class Vocabulary(Service):
 
     @cached_property
     def roots(self) -> Mapping[str, tuple[Kind, ...]]:
-        """The resource kinds that the `where` of a scenario rule can check, by the first part of the path."""
+        """The resource kinds that the `where` of a scenario rule can check, by the first segment of the path in
+        `where`.
+        """
         named = [kind for kind in self.kinds.values() if kind.named_by]
         return {kind.root: tuple(one for one in named if one.root == kind.root) for kind in named}
 
     @cached_property
     def using(self) -> Mapping[str, re.Pattern[str]]:
-        """The path of the operation that consumes a resource.
+        """The paths of the operations that use up a resource, such as a quote.
 
-        The key is the first part of a `where` path to the resource. Each path is a pattern whose only group is the
-        resource id.
+        Each key is the first segment of the `where` paths that lead to the resource. Each path is a regular expression
+        whose only group is the resource id.
         """
         paths = ((row.uses, re.escape(row.path)) for row in self.operations if row.uses)
         return {root: re.compile(path.replace(re.escape("{id}"), "([^/]+)")) for root, path in paths}
