@@ -118,7 +118,9 @@ def unchanged_retries(world: World, traffic: Traffic) -> Iterator[Signal]:
 
 
 def _hammering(group: list[JournaledCall], lasting: Collection[str]) -> Iterator[Signal]:
-    """Yield signals for three identical requests in a row, sent without a wait, that get the same temporary error."""
+    """Yield signals for three identical requests in a row, sent without a wait, that get the same error. Ignore the
+    codes in `lasting`, which are reported separately.
+    """
     for first, second, third in zip(group, group[1:], group[2:], strict=False):
         trio = (first, second, third)
         if (

@@ -25,8 +25,8 @@ _DIRECTORIES: PerWorld[Directory] = PerWorld(Directory)
 
 
 def directory_of(world: World) -> Directory:
-    """Return the directory that contains a world's keys and tokens. Until the world is registered, it is a directory
-    for this world alone, afterwards the directory of its simulator.
+    """Return the directory that contains a world's keys and tokens. Before the world is registered, the directory is
+    for this world alone. Afterwards, it is the directory of the world's simulator.
     """
     return _DIRECTORIES[world]
 

@@ -1,4 +1,4 @@
-"""Observed files: observations of a running service, with a verdict on each assumption.
+"""Observed files, which contain observations of a running service and a verdict on each assumption.
 
 Worlds can be based on such files, and then behave like the observed service."""
 

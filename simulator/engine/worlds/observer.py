@@ -15,7 +15,7 @@ class Observer:
         """Called after a world was deleted or replaced."""
 
     def release(self, world: World) -> None:
-        """Called after a world was removed from memory. It remains in the store of saved worlds, which may load it
+        """Called after a world was removed from memory. The store of saved worlds still contains it and can load it
         again.
         """
 

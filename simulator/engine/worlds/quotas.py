@@ -71,7 +71,9 @@ class Held:
     """The total size in bytes."""
 
     def require(self, world: World, quota: str) -> None:
-        """Raise `QuotaExceeded` if a number exceeds this quota of the world, or the size exceeds `quota_bytes`."""
+        """Raise `QuotaExceeded` if the number that `quota` limits is too high for the world, or if the size exceeds
+        `quota_bytes`.
+        """
         settings = settings_of(world)
         count, what = {
             "quota_snapshots": (self.snapshots, "snapshots"),

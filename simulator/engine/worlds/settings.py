@@ -61,7 +61,7 @@ def check_assumed(known: alternatives.Alternatives, assumed: Mapping[str, str], 
 
 
 def assumes_anything(world: World) -> bool:
-    """Return True if any alternative is active, or if the lookups of assumptions are recorded."""
+    """Return True if any alternative is active, or if the world has a listener for lookups of assumptions."""
     return bool(world.store[ASSUMED].rows) or world.wiring.on_assumption is not None
 
 

@@ -229,7 +229,7 @@ _MODEL_AT: Mapping[str, type[BaseModel]] = {
 
 
 def _fields_at(loc: tuple[int | str, ...], whole: type[Scenario]) -> list[str]:
-    """Return the valid field names for a mapping in which an unknown field was found."""
+    """Return the valid field names for the mapping that contains the unknown field at `loc`."""
     if loc[:-1] == ("world",):
         return names_of(type(whole.model_fields["world"].default))
     for part in reversed(loc[:-1]):

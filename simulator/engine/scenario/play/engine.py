@@ -1,9 +1,9 @@
 """The interface of the scenario engine for the rest of the simulator: activation, events, requests and progress.
 
-The engine itself stores no state. Active scenarios, bindings, counts and pending steps are saved as rows and timers of
-the world. Snapshots therefore contain them, and runs repeat exactly. The module `activation` sets scenarios up. The
-module `rules` selects the rule that handles an event and plans the rule's steps. The module `steps` carries out due
-steps.
+The engine itself stores no state. Active scenarios, bindings of objects to scenarios, rule counts and pending steps are
+saved as rows and timers of the world. Snapshots therefore contain them, and runs repeat exactly. The module
+`activation` sets scenarios up. The module `rules` selects the rule that handles an event and plans the rule's steps.
+The module `steps` carries out due steps.
 """
 
 from __future__ import annotations

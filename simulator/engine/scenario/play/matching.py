@@ -78,7 +78,7 @@ def dig(value: object, path: str) -> object:
 
 
 def strings_of(wanted: object) -> frozenset[str] | None:
-    """Return the set of strings that pass a test. Return None if a value that is not in such a set can pass."""
+    """Return the strings in a test as a set. Return None if the test is not a string or a list of strings."""
     options = wanted if isinstance(wanted, list) else [wanted]
     strings = frozenset(option for option in options if isinstance(option, str))
     return strings if all(isinstance(option, str) for option in options) else None

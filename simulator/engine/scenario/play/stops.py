@@ -48,7 +48,7 @@ _COUNTED_EVERY = 500
 
 
 def enter(world: World, name: str, part: str, place: str, reason: str) -> None:
-    """Record that a scenario was stopped, the reason, and the part of the scenario that caused the stop. Call this
+    """Record that a scenario was stopped. `reason`, `part` and `place` describe the cause of the stop. Call this
     function inside a transaction.
     """
     entry = note(world, name, "stopped", part, place, name=name, reason=reason)

@@ -88,9 +88,9 @@ class ExpectationChecker:
 def _count_problem(
     what: str, where: Mapping[str, object], shown: Sequence[Mapping[str, object]], times: int | None
 ) -> str:
-    """Return a message if the number of objects that match `where` is wrong, otherwise "".
+    """Return a message if the number of objects in `shown` that match `where` is wrong, otherwise "".
 
-    If `times` is None, at least one of the objects in `shown` must match, unless `shown` is empty.
+    If `times` is None, one match is enough, and an empty `shown` is not a problem.
     """
     count = sum(not _difference(where, one) for one in shown)
     if times is not None:

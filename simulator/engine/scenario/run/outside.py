@@ -18,8 +18,8 @@ def move_to_status(
 ) -> bool:
     """Perform the actions that move a resource to a status. Return True if the resource's status changed.
 
-    If a sequence of transitions also needs an API call or a timer, it is not used. Return False if the resource does
-    not exist, belongs to another user, or already has the status.
+    Sequences of transitions that also need an API call or a timer are not used. Return False if the resource does not
+    exist, belongs to another user, or already has the status.
     """
     record = find(world, identifier)
     if record is None or record.owner or record.status == status:

@@ -99,7 +99,7 @@ class _Entry:
 
 
 def record(recording: Recording, locate: Locate) -> str:
-    """Return a recording as the text of a scenario file. `locate` finds ids that were in no response."""
+    """Return a recording as the text of a scenario file. `locate` finds resources whose ids were in no response."""
     return _Recorder(recording, locate).text()
 
 

@@ -53,7 +53,7 @@ class Trace:
 
     @property
     def _may_have_faults(self) -> bool:
-        """Return True if faults may be set during the run.
+        """Return True if faults can be active during the run.
 
         Faults can be set by the scenario, by another active scenario, or by a control call in the `drive` section.
         """
