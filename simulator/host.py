@@ -124,7 +124,8 @@ def create_app(config: Config | None = None, *, transport: transports.Transport 
 
 
 def _tokens(config: Config, on_loopback: bool) -> tuple[access.Tokens | None, list[str]]:
-    """Return the control tokens that a server checks, or None, and a list of all tokens so that they can be masked.
+    """Return the control tokens that a server checks (None if it checks no token), and a list of all tokens to mask in
+    output.
 
     If the server listens on loopback and there is no token file, the token is not checked. Raise `ConfigError` if the
     token file is invalid.

@@ -35,7 +35,7 @@ class Address(NamedTuple):
 
 
 def remote(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that select a server to a command. The client is passed as the first argument of the command.
+    """Give a command the options that select a server. The client is passed as the first argument of the command.
 
     Errors from the server are printed as messages. A command group passes the options to its subcommands
     (`_of_groups`), and does not connect to a server.
@@ -111,7 +111,7 @@ def _checked(url: str, by: str) -> Address:
 def _started_here() -> Address | None:
     """Return the server that was started in this directory or its repository, or None.
 
-    If there are several, return the server at the default address. If there is no such server, exit with 2.
+    If there are several, return the server at the default address, or exit with 2 if none of them has this address.
     """
     from simulator.cli.server import running
 

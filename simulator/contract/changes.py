@@ -175,9 +175,9 @@ def _schemes(requirement: Fact) -> set[str]:
 
 
 def _inside(fact: Fact, lacking: set[str], *, but_required: bool) -> bool:
-    """Return True if the fact is inside an object that is missing completely.
+    """Return True if the fact describes a part of an object that is missing completely.
 
-    If `but_required` is True, a fact with the keyword `required` is inside only if an enclosing object is missing.
+    If `but_required` is True, the fact that a field is required counts only if an object around the field is missing.
     """
     own = fact.keyword in _PLACES or (but_required and fact.keyword == "required")
     return (not own and fact.place in lacking) or any(place in lacking for place in _around(fact.place))

@@ -72,7 +72,7 @@ class Fact:
     def key(self) -> tuple[str, str, str]:
         """The key that identifies the same fact in another contract.
 
-        For bounds, forms and defaults, the key does not include the value.
+        For `BOUNDS`, `FORMS` and defaults, the key does not include the value.
         """
         return self.place, self.keyword, "" if self.keyword in (*BOUNDS, *FORMS, DEFAULT) else str(self.value)
 
@@ -341,5 +341,5 @@ def facts_of(document: Schema) -> Facts:
 
 
 def without_variants(place: str) -> str:
-    """Return a location without the names of variants."""
+    """Return a location in a contract without the names of schema variants (`<Name>`)."""
     return _VARIANT.sub("", place)

@@ -66,7 +66,7 @@ def sections() -> tuple[Section, ...]:
 
 
 def _page(path: str, entry: str | Mapping[str, str]) -> Page:
-    """Return the page for an entry in `contents.yaml`: a sentence, or a mapping with `says` and `search`."""
+    """Return the page for an entry in `contents.yaml`. An entry is a sentence or a mapping (`says`, `search`)."""
     return Page(path, entry) if isinstance(entry, str) else Page(path, **entry)
 
 

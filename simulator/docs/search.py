@@ -69,8 +69,8 @@ def _index() -> sqlite3.Connection:
 
 
 def search(words: str, most: int = MOST) -> list[Hit]:
-    """Return passages that contain all words or prefixes, best first. If no passage contains all words, return passages
-    that contain any of them.
+    """Return passages that contain all words, best first. If there are none, return passages that contain any of the
+    words. A word also matches longer words that begin with it.
 
     "How are retries timed" searches for `retries` and `timed`.
     """

@@ -49,7 +49,7 @@ class _LateLoader(SourceFileLoader):
         module.__class__ = _LateModule
 
     def run(self, module: ModuleType) -> bool:
-        """Run the module unless it is already running. Return True if it has run."""
+        """Run the module unless it has run or is running. Return False if it is still running."""
         with self._lock:
             if type(module) is ModuleType:
                 return True

@@ -29,7 +29,7 @@ class Overdrawn(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Posting:
-    """One account in an entry. `amount` is added to the account's balance and may be negative."""
+    """A debit or credit in an entry. `amount` is added to the account's balance. A negative amount is a debit."""
 
     account: str
     currency: str

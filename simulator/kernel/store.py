@@ -73,7 +73,7 @@ class TableKey(Generic[Row]):
 
 
 class _Own(dict[str, "Address[Row]"]):
-    """A cache by environment: the addresses of one key's tables for the world's own account. `texts` contains the same
+    """Caches the addresses of one key's tables, by environment, for the world's own account. `texts` contains the same
     addresses as strings.
     """
 
@@ -94,7 +94,7 @@ class _Own(dict[str, "Address[Row]"]):
 
 
 class Address(NamedTuple, Generic[Row]):
-    """The address of one table of a `TableKey`. If `deleted` is True, it is the table of the deleted rows."""
+    """The address of one table of a `TableKey`. If `deleted` is True, the table contains the deleted rows."""
 
     key: TableKey[Row]
     environment: str
@@ -111,7 +111,7 @@ class Address(NamedTuple, Generic[Row]):
         return f"{own}{owner}{_DELETED if self.deleted else ''}"
 
     def of_owner(self, owner: str) -> Address[Row]:
-        """Return the same address for another owner. Raise `ValueError` if the key has no owners."""
+        """Return this address with a different owner. Raise `ValueError` if the key has no owners."""
         if not self.key.per_owner:
             raise ValueError(f"the table {self.key.name!r} has no owners")
         return Address(self.key, self.environment, owner, False)

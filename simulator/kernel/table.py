@@ -42,7 +42,7 @@ _OUTSIDE = "table {!r} written outside of a transaction"
 
 
 class Log:
-    """The writes in the current transaction of a store, and the positions of the rows that it deleted.
+    """The writes in the current transaction of a store, and the positions of the deleted rows.
 
     `writes` is None outside a transaction.
     """

@@ -1,7 +1,7 @@
-"""`@pytest.mark.against("simulator", "target")`: one test that runs on the simulator and on the service.
+"""`@pytest.mark.against("simulator", "target")` runs a test on the simulator and on the real service.
 
-The clients for the simulator and for the service record their exchanges. The pytest run reports the differences, and
-ignores differences in ids, times and amounts.
+Both clients record requests and responses. The pytest run reports the differences, except those in ids, times and
+amounts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ VARIABLES = ("SIMULATOR_TARGET_URL", "RAMPSIM_PUBLIC_KEY", "RAMPSIM_SECRET_KEY")
 
 
 class TargetWorld:
-    """The real service, which replaces the fixture `world`. It has only `client`, `keys`, `base_url` and `token()`."""
+    """The real service, in place of the fixture `world`. This class has only `client`, `keys`, `base_url` and
+    `token()`.
+    """
 
     id = "target"
 
@@ -66,7 +68,7 @@ def side_of(item: pytest.Item) -> str:
 
 
 def target_world(item: pytest.Item) -> TargetWorld:
-    """Return the service to which the environment variables refer. If a variable is not set, skip the test."""
+    """Return the service that the environment variables in `VARIABLES` specify. If one is not set, skip the test."""
     missing = [name for name in VARIABLES if not os.environ.get(name)]
     if missing:
         pytest.skip(f"the target needs {', '.join(missing)}")

@@ -53,7 +53,7 @@ class Ledger:
     `accounts`: the sum of each ledger account by currency (`KES`, `USDC.celo`). `available` and `held` belong to the
     account holder. `clearing` contains money that a payer or depositor has sent for an onramp or offramp. `fees`
     contains the service's fees, and `world` is the account for money outside the service. Ledger accounts of other
-    platform users contain the amounts exchanged with this account. `entries`: every movement, oldest first.
+    platform users contain the amounts that they exchanged with this account. `entries`: every movement, oldest first.
     """
 
     accounts: list[Sum]

@@ -98,5 +98,5 @@ _KINDS: Mapping[str, type[SimulatorError]] = {"not_reached": NotReached, "invali
 
 
 def missing(package: str, what: str) -> ImportError:
-    """Return the error for a feature (`what`) that needs a package of the extra `testing` which is not installed."""
+    """Return the error for a feature (`what`) that needs an uninstalled package of the extra `testing`."""
     return ImportError(f'{what} needs {package}: pip install "{wheel("testing")}"', name=package)

@@ -12,9 +12,7 @@ _made: Counter[str] = Counter()
 
 
 class Died(BaseException):
-    """Ends an application that runs in the test process, as if it had been killed. Only `rampsim explore` raises this
-    exception.
-    """
+    """Raised by `rampsim explore` to end an application in the test process, as if its process had been killed."""
 
 
 def has_died(error: BaseException) -> bool:

@@ -107,7 +107,7 @@ def _is_a_name(what: str) -> bool:
 
 
 def _calls(match: str | Mapping[str, object]) -> Mapping[str, object]:
-    """Return the `match` object for `"POST /quotes"`, `"POST"` or `"/quotes"`."""
+    """Convert a string such as `"POST /quotes"`, `"POST"` or `"/quotes"` to the `match` object of a fault."""
     if not isinstance(match, str):
         return match
     found = _CALLS.fullmatch(match.strip())

@@ -12,7 +12,7 @@ Target = str | Mapping[str, object]
 
 
 def id_of(target: Target) -> str:
-    """Return the id of a resource, which can be an id or a whole resource.
+    """Return the id of a resource. `target` is the id or the whole resource.
 
     Raises ValueError if the resource has no id.
     """

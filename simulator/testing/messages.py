@@ -73,7 +73,7 @@ def _awaited(goal: Mapping[str, object]) -> str:
 
 
 def _why(message: str) -> str:
-    """Return the server's reason without the condition, because the message already contains the condition."""
+    """Return the reason in the server's message, without the condition that follows it."""
     why = message.partition(" while waiting for ")[0]
     return why[:1].lower() + why[1:] + "."
 

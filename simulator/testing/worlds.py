@@ -45,9 +45,9 @@ class Detachable(Protocol):
 class World(SeenWorld):
     """One isolated simulation: its clients, its clock, outside events, and what happened.
 
-    Methods that call the server raise SimulatorError with `code`, `message` and `param` if the control API refuses
-    the request. A resource can be passed as an id or as a whole. As a context manager, the world is deleted at the
-    end of the block.
+    Methods that call the server raise SimulatorError with `code`, `message` and `param` if the control API refuses the
+    request. A resource can be passed as an id or as a whole. In a `with` statement, the world is deleted at the end of
+    the block.
     """
 
     def __init__(self, link: Link, info: WorldObject, server: object | None = None) -> None:
@@ -172,8 +172,8 @@ class World(SeenWorld):
         """Freeze the test's own time at `now`, starting immediately. `advance` advances both clocks. See
         `freezing.freeze`.
 
-        As a context manager, freezing ends with the block, otherwise with the test or the world. While a `Receiver`
-        handles a delivery during an `advance`, the test's time is the time of that delivery.
+        In a `with` statement, freezing ends with the block. Otherwise it ends with the test or the world. While a
+        `Receiver` handles a delivery during an `advance`, the test's time is the time of that delivery.
         """
         frozen = freezing.freeze(self, using)
         self._frozen.append(frozen)

@@ -81,7 +81,7 @@ def find(start: Path) -> Path | None:
 def read(given: str | None) -> SettingsFile:
     """Return the settings file with this name, or the nearest one.
 
-    Return NOTHING if there is none or the name is `none`.
+    Return NOTHING if there is no settings file or the name is `none`.
     """
     if given == "none":
         return NOTHING

@@ -93,8 +93,8 @@ def certify(
     With --books, the money is checked too. Each test payment has a `reference`. The books must contain this `reference`
     as `order`. `amount` is the amount that the customer received. It is 0 unless the order is completed.
 
-    With --exhaustive, the events of each flow arrive in every sequence, each up to --copies times, including late and
-    missing events. If the application's state cannot be saved, each sequence needs a new payment.
+    With --exhaustive, the events of each flow arrive in every sequence. Each event arrives up to --copies times, late,
+    or not at all. If the application's state cannot be saved, each sequence needs a new payment.
 
     Exit codes: 0 all rules pass and every sequence was covered, 1 a rule fails or a payment is wrong, 2 wrong usage, 3
     the receiver does not respond, 4 an exhaustive run without findings is not complete.

@@ -270,7 +270,7 @@ def _hooks(settles: tuple[str, ...], books: str | None, quiesce: str | None) -> 
 
 
 def _tolerated(during: bool, tolerate: str | None, command: tuple[str, ...]) -> int | None:
-    """Return the time that the integrator's books may differ from the ledger, in simulated milliseconds.
+    """Return how long the integrator's books may differ from the ledger, in simulated milliseconds.
 
     Return None without `--during`.
     """

@@ -1,4 +1,4 @@
-"""`rampsim advice`: findings as text, JSON, GitHub annotations or JUnit, and a baseline of known findings."""
+"""`rampsim advice`: prints findings as text, JSON, GitHub annotations or JUnit, except findings in a baseline."""
 
 from __future__ import annotations
 

@@ -113,9 +113,9 @@ def add(client: clients.ControlClient, preset: str | None, webhook: str | None, 
 
 
 def _refuse_half_an_answer(respond: Mapping[str, Any] | None) -> None:
-    """Exit with an error that names the missing option for an error response.
+    """Exit with an error that names the missing option if `respond` has no status or no code.
 
-    The error of the server would name a JSON field instead.
+    The server's error would name a JSON field instead.
     """
     lacking = [f"--{name}" for name in ("status", "code") if respond is not None and name not in respond]
     if lacking:

@@ -53,7 +53,7 @@ def show_inbox(client: clients.ControlClient, name: str, limit: int | None, as_j
 @_json
 @remote
 def wait(client: clients.ControlClient, name: str, as_json: bool, **query: Any) -> None:
-    """Wait until an inbox has a number of messages.
+    """Wait until an inbox has at least --count messages.
 
     Messages that are already in the inbox count. Exits with 1 after the timeout.
     """

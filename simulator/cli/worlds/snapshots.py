@@ -63,7 +63,7 @@ def fork(client: clients.ControlClient, snapshot: str, world_id: str | None, rep
 def export(client: clients.ControlClient, snapshot: str | None, out: Path | None) -> None:
     """Export a snapshot, or the current world, as JSON.
 
-    `rampsim serve --state FILE` starts with the document.
+    `rampsim serve --state FILE` starts a server with the exported world.
     """
     path = "/state" if snapshot is None else f"/snapshots/{clients.segment(id_of(client, snapshot))}"
     text = client.text(path)

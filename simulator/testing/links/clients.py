@@ -74,7 +74,7 @@ class SignIn(httpx.Auth):
         return httpx.Request("POST", url, json=pair, headers=marked("kit"))
 
     def _taken(self, answer: httpx.Response) -> str | None:
-        """Save and return the token from an exchange, or return None if the exchange was refused."""
+        """Save and return the token in a response, or return None if the request was refused."""
         self._token = TOKEN_EXCHANGE.token_in(parsed(answer.content))
         return self._token
 

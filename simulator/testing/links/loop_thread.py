@@ -143,7 +143,7 @@ def _raised(error: BaseException) -> NoReturn:
 
 
 def _deep(call: Callable[[], T], frames: int = 3) -> T:
-    """Call a function from a deep call stack. freezegun gives real time to callers that are at most five frames away
-    from `threading`.
+    """Call a function from a deep call stack, so that it gets the frozen time. freezegun gives real time to callers
+    that are at most five frames away from `threading`.
     """
     return _deep(call, frames - 1) if frames else call()

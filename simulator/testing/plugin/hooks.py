@@ -30,7 +30,7 @@ def pytest_rampsim_settle(item: pytest.Item, world: World) -> object:
 def pytest_rampsim_quiesce(item: pytest.Item) -> bool | None:
     """Wait until the application's own queue is empty. Return False to be called again.
 
-    `world.advance` calls this hook, and so does `rampsim explore` before it reads the books.
+    `world.advance` calls this hook, and so does `rampsim explore` before it reads the application's records.
     """
 
 

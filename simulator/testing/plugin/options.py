@@ -98,7 +98,9 @@ def wanted_coverage(config: pytest.Config) -> str:
 
 
 def observed_files(config: pytest.Config) -> list[Path]:
-    """Return the paths of the observed files. In pyproject.toml they are relative to the root directory."""
+    """Return the paths of files with observations of the real service. In pyproject.toml, the paths are relative to the
+    root directory.
+    """
     paths = map(Path, chosen(config, "simulator_observed").split())
     if config.getoption("simulator_observed") or os.environ.get("SIMULATOR_OBSERVED"):
         return [config.invocation_params.dir / path for path in paths]

@@ -121,7 +121,7 @@ class Notes:
             self._sent_catalogue = True
 
     def take_exchanges(self, test: str, side: str, exchanges: list[dict[str, Any]]) -> None:
-        """Record the exchanges of a test with the simulator or with the target."""
+        """Record the requests that a test sent to the simulator or to the target, and their responses."""
         self._report.setdefault("against", {}).setdefault(test, {})[side] = exchanges
 
     def collect(self) -> Report:
@@ -131,7 +131,7 @@ class Notes:
 
 
 def attach(bearer: pytest.TestReport | pytest.Session, report: Report) -> None:
-    """Send a record to the reporting process, with a test's report or when the process ends."""
+    """Send a record to the reporting process, with a test's report or at the end of the session."""
     if not report:
         return
     if isinstance(bearer, pytest.TestReport):

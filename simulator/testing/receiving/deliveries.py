@@ -61,9 +61,9 @@ class Delivery(dict[str, Any]):
 
 
 class Judge:
-    """Checks a request's signature with the world's webhook key, and its timestamp with real or simulated time. If the
-    check fails, it is repeated with the current key, settings and time from the simulator, because the key may have
-    been rotated or a setting changed.
+    """Checks a request's signature with the world's webhook key, and compares its timestamp with real or simulated
+    time. If the check fails, it is repeated with the current key, settings and time from the simulator, because the key
+    may have been rotated or a setting changed.
     """
 
     def __init__(self, world: World, environment: str) -> None:

@@ -173,9 +173,9 @@ class Receiver:
     ) -> Forwarding:
         """Forward deliveries to this path of an ASGI or WSGI application in this process, or to a URL over HTTP.
 
-        `interface` specifies the application's interface if it cannot be detected. As a context manager, forwarding
-        ends with the block: deliveries in flight get their response, then the application is detached. For a world
-        from the pytest fixtures, forwarding also ends with the test, before the fixtures that the application uses.
+        `interface` specifies the application's interface if it cannot be detected. In a `with` statement, forwarding
+        ends with the block: deliveries in flight get their response, then the application is detached. For a world from
+        the pytest fixtures, forwarding also ends with the test, before the fixtures that the application uses.
 
         The receiver responds with the application's response. An ASGI application runs its startup (lifespan) first.
         It runs in the receiver's event loop in a separate thread, so it cannot use objects that belong to another

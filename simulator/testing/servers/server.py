@@ -115,7 +115,9 @@ class Server:
 
 @cache
 def observed_documents(paths: tuple[Path, ...]) -> list[JsonObject]:
-    """Return the contents of observed files. Raise `SimulatorError` for an invalid file, and warn of an old file."""
+    """Return the contents of files with observations of the real service. Raise `SimulatorError` for an invalid file,
+    and warn of an old file.
+    """
     files = import_module("simulator.evidence.observed")
     try:
         found = files.read_files(paths, import_module("simulator.service").TOOLING.alternatives())
@@ -152,7 +154,7 @@ def _clock(given: str | date | Mapping[str, object] | None) -> Mapping[str, obje
 class Process:
     """A server in its own process. It stops when this process ends for any reason.
 
-    The server stops when its standard input closes, which is a pipe from this process. `url` is its origin.
+    The server's standard input is a pipe from this process. The server stops when the pipe closes. `url` is its origin.
     """
 
     def __init__(self, flags: Mapping[str, Flag], program: str = "simulator.cli") -> None:
