@@ -22,7 +22,8 @@ RECEIVERS = TableKey("receivers", str, per_environment=True)
 
 
 def receiver_key(network: str, address: str, memo: str | None = None) -> str:
-    """Return the table key of a receiver. All spellings of an address have the same table key.
+    """Return the table key of a receiver. Upper-case and lower-case spellings of the same address have the same table
+    key.
 
     The table key includes the memo on stellar only.
     """
@@ -45,7 +46,7 @@ def receiver_at(world: World, environment: str, network: str, address: str, memo
 
 
 def deliver(world: World, environment: str, network: str, address: str, memo: str | None, arrival: Arrival) -> None:
-    """Deliver a transfer to its receiver in this world. If the address is external, do nothing."""
+    """Pass a transfer to the receiver that is registered for its address. If the address is external, do nothing."""
     record = receiver_at(world, environment, network, address, memo)
     receives = None if record is None else kind_of(world, record).receives
     if record is not None and receives is not None and not receives(world, record, arrival):

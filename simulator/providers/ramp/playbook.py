@@ -1,4 +1,6 @@
-"""The orders whose events `rampsim certify` sends to a receiver: an onramp, and a recurring payment that runs twice."""
+"""The payments whose events `rampsim certify` sends to a receiver: onramps, an offramp, and a recurring payment that
+runs twice.
+"""
 
 from __future__ import annotations
 

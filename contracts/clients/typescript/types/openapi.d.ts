@@ -805,7 +805,7 @@ export interface paths {
         };
         /**
          * One order with its legs, by order number or transaction id
-         * @description Returns one order with all fields and its legs: the debit of the payment and the credit of the delivery, with on-chain details. In the path, you can use the id of the order's transaction instead of the order number. Amounts and fees are JSON numbers here.
+         * @description Returns one order with all fields and its legs: the debit of the paid amount and the credit of the received amount, with on-chain details. In the path, you can use the id of the order's transaction instead of the order number. Amounts and fees are JSON numbers here.
          */
         get: operations["get_order"];
         put?: never;
@@ -2230,7 +2230,7 @@ export interface components {
         };
         /**
          * CreateQuoteRequest
-         * @description The terms of a ramp, and the side that `amount` refers to.
+         * @description The terms of a ramp. `amount` is either the amount to pay or the amount to receive.
          */
         CreateQuoteRequest: {
             /**
@@ -3806,7 +3806,7 @@ export interface components {
         };
         /**
          * OrderLeg
-         * @description One side of an order: the debit of the payment, or the credit of the delivery.
+         * @description One side of an order: the debit of the paid amount, or the credit of the received amount.
          */
         OrderLeg: {
             /**
@@ -4143,7 +4143,7 @@ export interface components {
         };
         /**
          * QuoteBuyRequest
-         * @description The terms of a purchase, and the side that the amount refers to.
+         * @description The terms of a purchase. The amount is either the fiat to pay or the crypto to receive.
          */
         QuoteBuyRequest: {
             /**
@@ -4205,7 +4205,7 @@ export interface components {
         };
         /**
          * QuoteSwapRequest
-         * @description The two sides of a swap, its amount, and the side that the amount refers to.
+         * @description The two sides of a swap. The amount is either the amount to pay or the amount to receive.
          */
         QuoteSwapRequest: {
             /** @description The asset to pay with. */
@@ -4224,7 +4224,7 @@ export interface components {
         };
         /**
          * QuoteWithdrawRequest
-         * @description The terms of a payout, and the side that the amount refers to.
+         * @description The terms of a payout. The amount is either the debit or the payout.
          */
         QuoteWithdrawRequest: {
             /** @description The stablecoin to pay with. */

@@ -90,7 +90,9 @@ def create_token(call: Call[bodies.TokenBody, None, None]) -> TokenResponse:
 
 
 def _environment_of(key: str, part: str) -> str | None:
-    """Return the environment that a key's prefix stands for, or None if the prefix is unknown."""
+    """Return the environment in a key's prefix, or None if the prefix is unknown. `part` is `pk` (public) or `sk`
+    (secret).
+    """
     return next((one for one in MODES if key.startswith(prefix(part, one))), None)
 
 

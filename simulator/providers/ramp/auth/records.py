@@ -98,9 +98,9 @@ def key_texts(world: World, environment: str, number: int) -> tuple[str, str]:
 
 
 def new_token_text(world: World, environment: str) -> str:
-    """Return a token that this process has never issued.
+    """Return a token that this process has not issued before.
 
-    Tokens from before a reset or restore therefore stay invalid.
+    No token from before a reset or restore is issued again, so these tokens stay invalid.
     """
     while True:
         directory_of(world).tokens_issued += 1

@@ -53,8 +53,8 @@ def set_up(world: World) -> None:
 def _opening(at_ms: int, environments: tuple[str, ...]) -> Ledger:
     """Return the opening ledger of an account that is created at the given time.
 
-    Worlds that start at the same time share this ledger. Without the cache, the entries take half of the time needed to
-    create a world, and a third of the memory of an idle world.
+    Worlds that start at the same time share this ledger. Without this cache, the ledger entries would account for half
+    of the time needed to create a world, and for a third of the memory of an idle world.
     """
     fresh = World("", 0, Clock(at_ms), Wiring())
     with fresh.change(Cause("start", "world")):

@@ -161,7 +161,7 @@ SIDE_MEANINGS = {"from": "`amount` is the total deducted, fee included.", "to": 
 
 
 class SwapQuoteBody(Body):
-    """The two sides of a swap, its amount, and the side that the amount refers to."""
+    """The two sides of a swap. The amount is either the amount to pay or the amount to receive."""
 
     from_: SwapSide = Field(alias="from")
     """The asset to pay with."""
@@ -191,7 +191,7 @@ AMOUNT_MEANINGS = {
 
 
 class BuyQuoteBody(Body):
-    """The terms of a purchase, and the side that the amount refers to."""
+    """The terms of a purchase. The amount is either the fiat to pay or the crypto to receive."""
 
     symbol: Code
     """The asset to buy."""
@@ -266,7 +266,7 @@ class BuyWithUnknownQuote(UseQuote):
 
 
 class WithdrawQuoteBody(Body):
-    """The terms of a payout, and the side that the amount refers to."""
+    """The terms of a payout. The amount is either the debit or the payout."""
 
     symbol: Code
     """The stablecoin to pay with."""

@@ -110,7 +110,7 @@ def price_swap(
 
 
 def swapped(world: World, paid: Decimal, fee: Decimal, rate: Decimal, target: Currency) -> Decimal:
-    """Return the amount that a swap delivers at the given rate: ⌊(paid − fee) × rate⌋."""
+    """Return the amount that a swap credits at the given rate: ⌊(paid − fee) × rate⌋."""
     return received_of(world, target, multiply(subtract(paid, fee), rate))
 
 
@@ -144,7 +144,7 @@ def price_send(world: World, environment: str, asset: Currency, amount: Decimal,
 
 
 def _listed(world: World, environment: str, asset: Currency) -> FeeProduct:
-    """Return the fee product whose limits apply to a send.
+    """Return the fee product whose limits apply to a send to another user.
 
     This is the send product, or the internal transfer product if no send product is active.
     """

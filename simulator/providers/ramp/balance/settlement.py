@@ -81,7 +81,7 @@ def credit_is_unspent(world: World, buy: Transaction) -> str | None:
 
 
 def fail_buy(call: ActionCall[Transaction, FailureParameters]) -> Transaction:
-    """Fail a buy. Debit the credited amount again, and stop counting the buy towards the account limits."""
+    """Fail a buy. If the buy was paid, reverse the credit. Stop counting the buy towards the account limits."""
     world, buy = call.world, call.target
     if buy.status == "processing":
         _credit(world, buy, "purchase taken back", -1)
@@ -103,7 +103,8 @@ def broadcast_send(world: World, send: Transaction, given: str | None = None) ->
 
 
 def complete_send(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
-    """Complete a send: post the held amount, and deliver it if the recipient is in this world (decision S9).
+    """Complete a send: post the held amount, and credit the recipient if the address belongs to this world (decision
+    S9).
 
     The transaction keeps the hash from the broadcast unless another hash is given.
     """

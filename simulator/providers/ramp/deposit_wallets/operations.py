@@ -187,7 +187,7 @@ def confirmation_arrives(call: ActionCall[Deposit, bodies.ConfirmationParameters
 def not_counted_singly(world: World, deposit: Deposit) -> str | None:
     """Return the reason why a deposit's confirmations cannot be counted one by one, or None if they can.
 
-    They can be counted on bitcoin only (decision S12).
+    Only deposits on bitcoin are counted one by one (decision S12).
     """
     return None if deposit.network == "bitcoin" else "confirmations are counted one by one on bitcoin only"
 

@@ -60,7 +60,7 @@ def _rows(facts: Shown, name: str) -> list[Shown]:
 
 
 def _number(value: object) -> Decimal | None:
-    """Return a positive number read from a JSON number or a string, or None."""
+    """Read a positive number from a JSON number or a string. Return None if it is invalid or above the largest rate."""
     try:
         number = Decimal(str(value))
     except InvalidOperation:
@@ -96,7 +96,8 @@ def _rates(facts: Shown, unfit: list[str]) -> dict[str, str]:
 
 def _derived(seen: Mapping[str, Decimal], changed: Mapping[str, Decimal]) -> dict[str, Decimal]:
     """Return the mid rate of each pair with a changed onramp or offramp rate, and the swap rates that follow from
-    changed asset prices.
+    changed asset prices. `seen` contains all rates that were read, and `changed` only those that differ from the
+    shipped rates.
     """
     found = {}
     for pair in dict.fromkeys(key.partition(":")[2] for key in changed if not key.startswith("mid:")):
@@ -129,7 +130,7 @@ def _limits(limits: object, unfit: list[str]) -> JsonObject:
 
 
 def product_id(identifier: str, environment: str) -> str:
-    """Return the id that the product with this sandbox id has in the given environment."""
+    """Convert a product's sandbox id to the product's id in the given environment."""
     return identifier if environment == _OWN else _START[1] + identifier.removeprefix(_START[0])
 
 
@@ -145,7 +146,9 @@ def template(identifier: str, environment: str, product: str) -> fees.FeeProduct
 
 
 def _fee_products(listed: object, unfit: list[str]) -> JsonObject:
-    """Return the fields of each changed or new product, by product id."""
+    """Return the fields of each changed or new product, by product id. Add a line of text to `unfit` for each product
+    that a world cannot adopt.
+    """
     if not isinstance(listed, list):
         return {}
     left = dict(fees.base(_OWN))
@@ -188,7 +191,8 @@ def _fields(row: object) -> JsonObject:
 
 
 def _counterpart(row: object, fields: Shown, left: dict[str, fees.FeeProduct]) -> fees.FeeProduct | None:
-    """Remove the shipped product that matches a listed product from `left`. Return it, or None if no product matches.
+    """Find the shipped product in `left` that matches a listed product, and remove it from `left`. Return the shipped
+    product, or None if no product matches.
 
     A product with the same id has priority over a product that applies to the same operations.
     """

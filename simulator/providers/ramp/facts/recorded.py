@@ -1,4 +1,5 @@
-"""Extracts facts (reference data) from recorded traffic, in the format of `reading.py`. Does not call the service.
+"""Extracts facts (reference data) from recorded traffic, in the format of `reading.py`. This module does not call the
+service.
 
 In a recording, names and values that are not in the contract are replaced with pseudonyms. The facts do not contain
 pseudonyms, because the original values are unknown.
@@ -85,8 +86,8 @@ def _is_named(row: Shown) -> bool:
 
 
 def _whole(calls: Iterable[Seen], path: str, filters: Mapping[str, frozenset[str]]) -> list[Shown] | None:
-    """Return the items of the last list of which all pages were read, or None if there is no such list. `filters` maps
-    each allowed filter to its allowed values.
+    """Return the items of a list. If the list was read several times, use the last time that all its pages were read.
+    Return None if the pages were never all read. `filters` maps each allowed filter to its allowed values.
     """
     found: list[Shown] | None = None
     pages: dict[tuple[tuple[str, str], ...], dict[int, list[Shown]]] = {}

@@ -146,7 +146,7 @@ def put_changed(world: World, old: FeeProduct, wanted: bodies.SetFeeProduct) -> 
 
 
 def changed_product(old: FeeProduct, wanted: bodies.SetFeeProduct) -> FeeProduct:
-    """Return a copy of a product with the given fields changed, except for the status. Raise `ApiError`
+    """Return a copy of a product with the given fields changed. The status stays the same. Raise `ApiError`
     invalid_parameter if the new values conflict.
     """
     given = wanted.model_fields_set

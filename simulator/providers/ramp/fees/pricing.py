@@ -227,11 +227,11 @@ def received(world: World, currency: Currency, exact: Decimal) -> Decimal:
 
 
 def solve_source(currency: Currency, wanted: Decimal, delivers: Callable[[Decimal], Decimal]) -> Decimal:
-    """Return the smallest source amount that delivers at least `wanted`. It is a multiple of the smallest unit of
-    `currency`.
+    """Return the smallest source amount for which the recipient gets at least `wanted`. The result is a multiple of the
+    smallest unit of `currency`.
 
-    `delivers` returns the amount that a source amount delivers. It must never decrease for larger source amounts. Raise
-    `ApiError` amount_too_high if even the largest valid amount delivers less.
+    The function `delivers` returns the received amount for a source amount. For a larger source amount, the received
+    amount must not be smaller. Raise `ApiError` amount_too_high if even the largest valid source amount is not enough.
     """
     most = 10 ** (_MOST_DIGITS + currency.decimals)
     unit = currency.unit

@@ -1,4 +1,4 @@
-"""Response models for the legs of an order: the debit of the payment and the credit of the delivery.
+"""Response models for the legs of an order: the debit of the paid amount and the credit of the received amount.
 
 Paragraph "Order leg fields" of the specification; decision S18.
 """
@@ -29,7 +29,7 @@ TRANSFERS = {"token": "Crypto on a network.", "fiat": "Fiat money."}
 
 
 class OrderLeg(TypedDict):
-    """One side of an order: the debit of the payment, or the credit of the delivery."""
+    """One side of an order: the debit of the paid amount, or the credit of the received amount."""
 
     id: Annotated[Uuid, Assumed("S18", "format")]
     """The internal id of the leg."""

@@ -143,9 +143,9 @@ def list_orders(call: Call[None, ListRequest, None]) -> Page[shapes.OrderItem]:
     errors=("order_not_found",),
 )
 def get_order(call: Call[None, None, Transaction]) -> shapes.Order:
-    """Returns one order with all fields and its legs: the debit of the payment and the credit of the delivery, with
-    on-chain details. In the path, you can use the id of the order's transaction instead of the order number. Amounts
-    and fees are JSON numbers here.
+    """Returns one order with all fields and its legs: the debit of the paid amount and the credit of the received
+    amount, with on-chain details. In the path, you can use the id of the order's transaction instead of the order
+    number. Amounts and fees are JSON numbers here.
     """
     return shapes.render_order(call.world, call.resource)
 

@@ -247,7 +247,7 @@ def render_item(world: World, order: Transaction) -> OrderItem:
 
 
 def render_order(world: World, order: Transaction) -> Order:
-    """Return an order with its two legs: the payment (debit) and the delivery (credit)."""
+    """Return an order with its two legs: the paid amount (debit) and the received amount (credit)."""
     return {**render_item(world, order), "transactions": [render_leg(world, order, way) for way in ("debit", "credit")]}
 
 

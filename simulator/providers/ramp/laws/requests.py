@@ -38,7 +38,7 @@ Body = dict[str, Any]
 
 
 class Memory:
-    """Resources from earlier responses by id, oldest first."""
+    """Resources found in earlier responses, keyed by id, oldest first."""
 
     def __init__(self) -> None:
         self.beneficiaries: dict[str, Body] = {}

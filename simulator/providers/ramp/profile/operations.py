@@ -126,7 +126,8 @@ def set_kyc(call: ActionCall[None, bodies.SetKyc]) -> shapes.KycDetail:
     """Set the KYC status and details.
 
     A change to approved, action_required or rejected emits an event in both environments, starting with the sandbox. If
-    a level is given, its limits apply. If the status is already set, the given details change and no event is emitted.
+    a level is given, its limits apply. If the KYC already has the given status, only the given details change, and no
+    event is emitted.
     """
     world, wanted, profile = call.world, call.parameters, profile_of(call.world)
     if wanted.level is not None:
@@ -146,7 +147,9 @@ def set_kyc(call: ActionCall[None, bodies.SetKyc]) -> shapes.KycDetail:
 
 
 def _reviewed(world: World, profile: Profile, status: str) -> Profile:
-    """Return a copy of a profile with the timestamps and required actions of a KYC status that is set now."""
+    """Return a copy of a profile whose KYC status changes to `status` now. Only the timestamps and required actions are
+    updated. The caller sets the status.
+    """
     now_ms = world.now_ms
     profile = replace(profile, required_actions=())
     if status == "not_started":

@@ -13,7 +13,7 @@ from simulator.providers.ramp.shapes import FIAT_CODES, Direction, Method, RampN
 
 
 class QuoteBody(Body):
-    """The terms of a ramp, and the side that `amount` refers to."""
+    """The terms of a ramp. `amount` is either the amount to pay or the amount to receive."""
 
     type: Direction
     """The direction. An `onramp` turns fiat into crypto, and an `offramp` turns crypto into fiat."""
@@ -60,7 +60,7 @@ class BankTransferPayer(Body):
 
 
 class ConfirmOnramp(Body):
-    """The delivery address and the payer of an onramp."""
+    """The receiving address and the payer of an onramp."""
 
     wallet_address: Code
     """The address on the quote's network to which the crypto is delivered."""

@@ -368,13 +368,13 @@ class BankPayer(Protocol):
 
 
 def check_payer(payer: BankPayer, fiat_code: str) -> None:
-    """Raise `ApiError` 400 if an account number is given for the payer and has the wrong format."""
+    """Raise `ApiError` 400 if the payer's account number is given but has the wrong format."""
     if payer.account_number is not None:
         require_account_number(COUNTRY_OF[fiat_code], payer.account_number, "payer.account_number")
 
 
 def require_payers_bank(payer: BankPayer, fiat_code: str) -> None:
-    """Raise `ApiError` 422 invalid_bank_account if a bank is given for the payer and is unknown (decision R5)."""
+    """Raise `ApiError` 422 invalid_bank_account if the payer's bank is given but unknown (decision R5)."""
     if payer.bank_code is not None:
         require_bank(COUNTRY_OF[fiat_code], payer.bank_code, "payer.bank_code")
 

@@ -1,7 +1,7 @@
 """Blockchain addresses on the three networks (decision R6), and the transaction hashes and memos of decision S16.
 
-Every address must have a valid checksum, and generated addresses have one. Generated values depend only on the world's
-seed and not on the machine.
+Addresses in requests must have a valid checksum. Generated addresses also have one. Generated values depend only on the
+world's seed and not on the machine.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ The addresses start with 1 or 3 (mainnet), or with m, n or 2 (testnet).
 
 
 def is_address(network: str, text: str, environment: str = "production") -> bool:
-    """Return True if a string is an address on a canonical network, with a valid checksum. Return False if the network
-    is unknown.
+    """Return True if a string is an address on the network and has a valid checksum. Return False if the network is
+    unknown.
 
     The sandbox also accepts bitcoin testnet addresses.
     """

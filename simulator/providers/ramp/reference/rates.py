@@ -68,7 +68,9 @@ def _swap_key(source: Currency, target: Currency) -> str:
 
 
 def cross_rates(prices: Mapping[str, Decimal]) -> dict[str, Decimal]:
-    """Return the swap rates between all assets, calculated from their prices. Each key is a key of `FIXED`."""
+    """Return the swap rates between all assets, calculated from their prices. The keys have the same format as in
+    `FIXED`.
+    """
     return {
         _swap_key(source, target): rate_of(divide_down(prices[source.code], prices[target.code]))
         for source in ASSETS.values()
@@ -160,7 +162,9 @@ def convert_mid(world: World, environment: str, amount: Decimal, source: Currenc
 
 
 def _note(world: World, environment: str, keys: tuple[str, ...], value: Decimal) -> None:
-    """Add a change to the history of rates. Call this before the rates change. Only the latest changes are saved."""
+    """Add a change to the history of rates. Call this function before the rates change. Only the latest changes are
+    saved.
+    """
     saved, before = world.store[CHANGES.of(environment)], world.store[BEFORE.of(environment)]
     if not saved.rows:
         for key, row in _changed(world, environment).items():

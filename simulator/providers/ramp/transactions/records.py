@@ -130,11 +130,11 @@ class Transaction(Record):
         return "deposit_transaction" if self.type == "deposit" else self.type
 
     def paid_on(self) -> tuple[str | None]:
-        """Return the network on which the customer pays. It is None for fiat."""
+        """Return the network on which the customer pays crypto. It is None for fiat."""
         return (self.paid.network,)
 
     def received_on(self) -> tuple[str | None]:
-        """Return the network on which the order is delivered. It is None for fiat."""
+        """Return the network on which the customer receives crypto. It is None for fiat."""
         return (self.received.network,)
 
     def networks(self) -> tuple[str | None, str | None]:

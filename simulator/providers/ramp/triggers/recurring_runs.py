@@ -48,7 +48,7 @@ def schedule_from(at_ms: int, occurrences: int | None = None) -> JsonObject:
 def without_funds(world: World, actions: ActionTable, payment_id: str, cause: Cause) -> Iterator[None]:
     """During the block, set the balance that pays for a recurring payment to zero. Restore it at the end.
 
-    Use this inside a world transaction.
+    Call this function inside a world transaction.
     """
     payment = find(world, payment_id)
     if not isinstance(payment, RecurringPayment):

@@ -149,8 +149,8 @@ def permissions(bench: Bench) -> None:
 
 
 class Gate(NamedTuple):
-    """An action that restricts an account and can lift the restriction, and the calls that a restricted account cannot
-    make.
+    """An action that can restrict an account and lift the restriction, and the calls that are refused while the account
+    is restricted.
     """
 
     action: str
@@ -187,7 +187,7 @@ def kyc(bench: Bench) -> None:
 
 @promise("auth.before_gates", "Authentication", "writes", "control")
 def before_gates(bench: Bench) -> None:
-    """The token is checked first. Without a valid token, a restricted account returns 401, not 403."""
+    """The token is checked first. Without a valid token, requests to a restricted account return 401, not 403."""
     for gate in (KYC, SUSPENSION):
         with gate.closed(bench):
             for token in ("", "made-up"):

@@ -30,8 +30,8 @@ class Receiver:
         self.id = self.made.text("id")
 
     def got(self, kind: str | None = None) -> list[Delivery]:
-        """Return the deliveries of events of type `kind`, or all deliveries. The test request at registration is not
-        included.
+        """Return the deliveries of events of type `kind`, or all deliveries if `kind` is None. The test request at
+        registration is not included.
         """
         rows = self.bench.world.received(self.name)[1:]
         return [row for row in rows if kind in (None, row.type)]
@@ -43,12 +43,12 @@ class Receiver:
         return self.bench.holds(held, self.made, message, place)
 
     def counts(self, due: int, when: str) -> bool:
-        """Check that there were `due` deliveries so far. `when` is a time description for the message."""
+        """Check that there have been `due` deliveries so far. `when` describes the time in the message."""
         count = len(self.got())
         return self.holds(count == due, f"{count} deliveries {when}, not {due}", "deliveries")
 
     def came(self, name: str, group: str, *words: str) -> None:
-        """Check that events of the types `group.word` about the resource with the id `name` were delivered."""
+        """For each word, check that an event `group.word` about the resource with the id `name` was delivered."""
         types = [row.type for row in self.got() if row.object.get("id") == name]
         for kind in (f"{group}.{word}" for word in words):
             message = f"no {kind} for {name} was delivered; delivered: {', '.join(types) or 'nothing'}"
@@ -220,7 +220,7 @@ def retry_schedule(bench: Bench) -> None:
 
 @promise("webhook.same_event", "Events: deduplicate on the event id", "writes", "control")
 def same_event(bench: Bench) -> None:
-    """Every attempt to deliver an event has the same id and object."""
+    """Every attempt to deliver an event sends the same event id and object."""
     with failing(bench, 500, 500, 200) as receiver:
         bench.world.advance("10m")
         receiver.counts(3, "after ten minutes")

@@ -41,7 +41,7 @@ def _created(bench: Bench) -> list[tuple[Answer, str, str]]:
 
 @promise("get.after_create", RESOURCES, "writes")
 def read_after_create(bench: Bench) -> None:
-    """GET for a new resource returns the same field values as the response to its creation."""
+    """GET for a new resource returns the same field values as the response that created the resource."""
     for made, reading, _ in _created(bench):
         answer = bench.call(reading, id=made.text("id"))
         if bench.accepted(answer, 200, after=(made,)):
@@ -81,7 +81,7 @@ PARTS = (
 
 @promise("get.parts", RESOURCES)
 def parts(bench: Bench) -> None:
-    """For each item in a list, its order, deposits, Lightning entries, runs or deliveries can be read."""
+    """The resources of a list item can be read: its order, deposits, Lightning entries, runs or deliveries."""
     for rows, reading, name in PARTS:
         page = bench.done(rows, query={"size": 3})
         for row in page.items:
@@ -103,7 +103,7 @@ def quote_of_ramp(bench: Bench) -> None:
 
 
 def _deleted(bench: Bench) -> list[tuple[Answer, Answer, str]]:
-    """Create and delete resources. For each one, return the response to its creation, the response to its deletion, and
+    """Create and delete resources. For each one, return the response that created it, the response that deleted it, and
     the path of its list.
     """
     made = [(stock.beneficiary(bench), "/beneficiaries")]

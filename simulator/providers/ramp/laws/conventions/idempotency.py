@@ -42,7 +42,7 @@ class Post:
         self.bench.refused(answer, 409, "idempotency_conflict", after=(first,))
 
     def creates_another(self, second: Answer, first: Answer, message: str) -> None:
-        """Check that the response `second` contains another resource than the response `first`."""
+        """Check that the responses `second` and `first` contain different resources."""
         held = second.ok and second.text("id") != first.text("id")
         self.bench.holds(held, second, f"returns {second.short} {message}", "id", after=(first,))
 
@@ -109,7 +109,7 @@ def nothing_new(bench: Bench) -> None:
 
 @promise("idempotency.conflict", COMMON, "writes")
 def conflict(bench: Bench) -> None:
-    """An Idempotency-Key that is reused with another body returns 409 idempotency_conflict."""
+    """A request that reuses an Idempotency-Key with another body is refused with 409 idempotency_conflict."""
     for post in _posts(bench):
         first = post.first()
         change = {"amount": "21"} if "amount" in post.body else {"reference": bench.fresh()}
@@ -204,7 +204,7 @@ def quote_expired(bench: Bench) -> None:
 
 @guess("idempotency.other_operation", "H14", "writes")
 def other_operation(bench: Bench) -> None:
-    """An Idempotency-Key that was used with one operation returns 409 idempotency_conflict with another."""
+    """A request that reuses an Idempotency-Key of another operation is refused with 409 idempotency_conflict."""
     post = _quote(bench)
     first = post.first()
     post.conflict(bench.call("POST /wallets", {"network": "celo"}, key=post.key), first)

@@ -19,14 +19,14 @@ def _is(name: str) -> Matches:
 
 
 def _same_network(name: str) -> Matches:
-    """Return a function that checks an item's network against a filter value. It ignores case, because wallet
+    """Return a function that checks an item's network against a filter value. The check ignores case, because wallet
     transactions use uppercase network names.
     """
     return lambda row, value: str(row.get(name) or "").lower() == value.lower()
 
 
 def _swap_side(name: str, matches: Matches) -> Matches:
-    """Return a function that checks an item with `matches`. A swap passes if the swap or one of its sides passes."""
+    """Return a function that checks an item with `matches`. A swap also passes if one of its two sides passes."""
 
     def either(row: Shown, value: str) -> bool:
         sides = [row.get("from"), row.get("to")]
@@ -41,8 +41,8 @@ def _asset_of(row: Shown, value: str) -> bool:
 
 
 def amount_of(row: Shown) -> Decimal:
-    """Return the amount of an item that filters and sort orders use: source_amount, from.amount for a swap, or
-    otherwise amount (decision L3).
+    """Return the amount by which lists filter and sort an item: source_amount if the item has this field, from.amount
+    for a swap, and otherwise amount (decision L3).
     """
     side = row.get("from")
     value = row.get("source_amount") or (side.get("amount") if isinstance(side, Mapping) else None)
@@ -151,7 +151,7 @@ WHOLE = 500
 
 
 def stocked(bench: Bench) -> None:
-    """Create enough items that each filter excludes some of them."""
+    """Create items so that each filter excludes some of them."""
     if not bench.writes or (bench.total("GET /transactions") >= 12 and bench.total("GET /beneficiaries") >= 5):
         return
     stock.onramp(bench)

@@ -1,4 +1,4 @@
-"""Lists: order, filters, dates and search. Each rule is checked with every list operation that it applies to."""
+"""Lists: sorting, filters, dates and search. Each rule is checked with every list operation that it applies to."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def order(bench: Bench) -> None:
 
 
 def _sorted(keys: list[object], falling: bool) -> bool:
-    """Return True if keys are in ascending order, or in descending order if `falling` is True. Any collation of strings
-    is accepted: it may respect or ignore case and punctuation.
+    """Return True if keys are in ascending order, or in descending order if `falling` is True. Strings can be sorted
+    with or without regard to case and punctuation.
     """
     ways: list[Callable[[object], object]] = [lambda key: key]
     if any(isinstance(key, str) for key in keys):

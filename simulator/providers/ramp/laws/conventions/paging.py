@@ -112,8 +112,8 @@ class Sublist:
 
 
 def _thrice(bench: Bench, make: Callable[[], object]) -> None:
-    """Call `make` three times to create three items. The creation times differ if the run controls the clock, because
-    the order of items with equal times is not promised.
+    """Call `make` three times to create three items. If the run controls the clock, advance the clock after each call,
+    because the service can list items with equal creation times in any sequence.
     """
     for _ in range(3):
         make()

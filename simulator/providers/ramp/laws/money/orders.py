@@ -59,7 +59,7 @@ def as_transaction(bench: Bench) -> None:
 
 @guess("order.amounts", "S18", "writes")
 def amounts(bench: Bench) -> None:
-    """total_amount is the debited amount, and receive_amount is the delivered amount."""
+    """total_amount is the amount paid, and receive_amount is the amount received."""
     onramp, offramp, send, swap, buy, withdraw = _transactions(bench)
     for made, paid, got in (
         (onramp, "source_amount", "destination_amount"), (offramp, "source_amount", "destination_amount"),

@@ -150,7 +150,7 @@ def address(bench: Bench) -> None:
 
 @promise("errors.beneficiary_mismatch", "Confirm errors", "writes")
 def beneficiary(bench: Bench) -> None:
-    """A beneficiary with another currency or method is refused with 422 beneficiary_mismatch."""
+    """A beneficiary whose currency or method differs from the quote's is refused with 422 beneficiary_mismatch."""
     payee = stock.beneficiary(bench, stock.BANK_BENEFICIARY).text("id")
     quote = stock.offramp_quote(bench)
     body = {**stock.offramp_details(bench), "beneficiary_id": payee}

@@ -216,8 +216,8 @@ def restarted(bench: Bench) -> None:
 
 
 def _illegal(bench: Bench) -> list[tuple[str, str, JsonObject, str]]:
-    """Create recurring payments. Return illegal requests, each as a payment's id, the operation, the body, and the
-    payment's status.
+    """Create recurring payments. Return illegal requests for them. Each item contains the payment's id, the operation,
+    the body, and the payment's status.
     """
     held, busy, fresh = active(bench), active(bench), stock.recurring(bench).text("id")
     bench.done(PAUSE, {}, id=held)
