@@ -74,7 +74,9 @@ def _installation() -> Iterator[Check]:
     if "pytest" in found and "httpx" in found:
         yield Check("test kit", "ok", listed)
     else:
-        todo = f'for tests: pip install "{wheel("testing")}"'
+        todo = (
+            f'for tests: pip install pytest "{wheel("testing")}", or in a checkout: pip install pytest -e ".[testing]"'
+        )
         yield Check("test kit", "note", listed or "not installed", todo)
 
 
