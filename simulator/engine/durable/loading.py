@@ -100,7 +100,7 @@ class WorldLoader:
         """Quarantine an unreadable world: leave it in the store, and continue without it.
 
         Keys and tokens that can be found in the stored bytes still belong to the world. Otherwise, another world could
-        get its requests.
+        get the requests of this world.
         """
         _log.error("the world %s is quarantined: %s", world_id, error)
         self.unreadable[world_id] = str(error)

@@ -31,8 +31,8 @@ class FileLock:
     Raise `StoreLocked` if another server holds one of the locks, `StoreFailed` if a file cannot be opened, and
     `OSError` if the disk is full.
 
-    The first lock is on a file next to the database. This file contains the process id, and symbolic links in its path
-    are resolved. A hard link to the database would bypass the first lock, so the second lock is on the database file
+    The first lock is on a file next to the database. This file contains the process id. Symbolic links to the database
+    are resolved first, but a hard link would bypass this lock. The second lock is therefore on the database file
     itself. SQLite must not open a file under two names at once, because each name would have its own write-ahead log.
     """
 

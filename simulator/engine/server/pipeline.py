@@ -52,7 +52,8 @@ def perform(
 
 
 def admit(operation: Operation, call: Call, gates: Gates) -> None:
-    """Check with `gates` that the caller may make the request. Then find the resource that the path identifies.
+    """Check with the function `gates` that the caller may make the request. Then find the resource that the path
+    identifies.
 
     Raise `ApiError` 403 or 404 if the request is refused.
     """

@@ -94,7 +94,7 @@ class Persistence(WriteBarrier, Protocol):
         """
 
     def delete_unreadable(self, world_id: str) -> None:
-        """Delete a quarantined world from the store. The world `default` is then created again immediately."""
+        """Delete a quarantined world from the store. If this is the world `default`, create it again immediately."""
 
     @property
     def is_leaving(self) -> bool:

@@ -25,7 +25,9 @@ def slug(text: str) -> str:
 
 
 def places_of(cited: str) -> list[tuple[str, str]]:
-    """Return the link targets of each part of a citation as (page, anchor): `("reference/rules", "ramp-quote")`."""
+    """Return the link targets of each part of a citation as (page, anchor), such as `("reference/rules",
+    "ramp-quote")`.
+    """
     return [_place(part) for part in map(str.strip, cited.split(";")) if part]
 
 

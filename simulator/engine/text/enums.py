@@ -1,7 +1,7 @@
-"""Descriptions of the values in a schema: `x-enum-descriptions`, a list with one entry per value.
+"""Descriptions of the values in a schema. The extension `x-enum-descriptions` is a list with one entry per value.
 
-The tools openapi-generator and datamodel-code-generator read this extension next to `enum`. The list has no entry for
-null, because both tools remove null from the values first.
+The tools openapi-generator and datamodel-code-generator read this list next to `enum`. The list has no entry for null,
+because both tools remove null from the values first.
 """
 
 from __future__ import annotations

@@ -181,7 +181,7 @@ class Masker:
         return one_line(self._text(value))
 
     def head(self, headers: Mapping[str, str]) -> Pairs:
-        """Mask all headers: names (in lower case) and values.
+        """Mask secrets in the names and values of headers. The names are in lower case.
 
         Equal headers share one tuple, because journals store them.
         """
@@ -197,7 +197,7 @@ class Masker:
         return shown
 
     def headers(self, headers: Mapping[str, str]) -> JsonObject:
-        """Mask all headers: names (in lower case) and values."""
+        """Mask secrets in the names and values of headers. The names are in lower case."""
         # The result is cached here, because every call has several headers and most of them repeat.
         known = self._headers
         return {

@@ -55,7 +55,7 @@ def guesses(bases: Mapping[str, str]) -> JsonSchemaValue:
 class Assumed:
     """Marks a field or a type as assumed, and names the decision behind it.
 
-    If `constraints` are given, only these parts are assumed.
+    If `constraints` are given, only these constraints are assumed.
     """
 
     def __init__(self, basis: str, *constraints: Constraint) -> None:
@@ -242,7 +242,7 @@ def page_shape(name: str, row: Any, of: str, records: str, *marks: Assumed) -> t
     contract.
 
     `of` describes the listed resources, `records` describes the records on a page, and `marks` are assumptions about
-    these two. An annotation without constraints applies to the whole page.
+    these two. A mark without constraints applies to the whole page.
     """
     of_page = [mark for mark in marks if not mark.constraints]
     shape: Any = TypedDict(  # type: ignore[misc]  # mypy knows no TypedDict that is built at run time

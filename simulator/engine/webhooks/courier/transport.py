@@ -84,7 +84,7 @@ class HttpTransport:
 
     Each request uses a separate connection and sends `Connection: close`. Receivers may close a connection early, serve
     one connection at a time, or omit the length of a response. In each of these cases, a reused connection could lose
-    or duplicate a delivery. A new connection takes 30 µs of kernel time, a fifth of a delivery.
+    or duplicate a delivery. A new connection takes 30 µs of kernel time, a fifth of the time of a delivery.
     """
 
     def __init__(self) -> None:
