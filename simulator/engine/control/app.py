@@ -68,8 +68,8 @@ class Admission:
 class ControlInterface:
     """The control API. It checks callers and handles control calls.
 
-    If `tokens` is set, every call needs a valid token unless its operation is open. Otherwise `Host` must be a
-    loopback name, and `Origin` must be the server's own origin.
+    If `tokens` is set, every call needs a valid token, except calls of operations that are open to everyone. Without
+    tokens, `Host` must be a loopback name, and `Origin` must be the server's own origin.
     """
 
     def __init__(

@@ -160,7 +160,7 @@ class ControlCall:
 
     @property
     def world_id(self) -> str:
-        """The world id in the header, or `default`. The world may not exist."""
+        """The world id in the header, or `default`. There might be no world with this id."""
         return self.headers.get(WORLD_HEADER, DEFAULT_WORLD)
 
     @property

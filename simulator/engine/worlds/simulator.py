@@ -1,4 +1,4 @@
-"""The simulator: it collects the packages of a provider and wires every world.
+"""The simulator. It collects the packages of a provider and connects them to every world.
 
 Importing a module registers nothing, and there is no global state. A `Simulator` is an object that contains all worlds.
 """

@@ -467,7 +467,7 @@ export interface paths {
         put?: never;
         /**
          * Give the world a history
-         * @description Create orders on each of the next simulated days, and complete them with outside events. Use this operation to fill lists, limits, orders, recurring runs and webhooks with data for several months. Requests, timers and webhook deliveries have the same effects as in single calls. The same seed produces the same history. Active scenarios do not affect these orders. The response is 409 clock_busy during another advance.
+         * @description Create orders on each of the next simulated days, and complete them with outside events. Use this operation to test lists, limits, orders, recurring runs and webhooks with data for several months. Requests, timers and webhook deliveries have the same effects as in single calls. The same seed produces the same history. Active scenarios do not affect these orders. The response is 409 clock_busy during another advance.
          */
         post: operations["seed"];
         delete?: never;

@@ -98,9 +98,10 @@ class _Route:
         self._moved_clock = False
 
     async def follow(self, start: Setup, usual: Drive | None = None) -> TriggerAnswer:
-        """Create the required resources, then follow the path `usual`. If `usual` is None, follow the first legal path.
+        """Create the required resources, then perform the steps in `usual`. If `usual` is None, follow the first legal
+        path to the event.
 
-        Raise `ControlError` 409 if no path works.
+        Raise `ControlError` 409 if the event cannot be produced.
         """
         self._subject = start.subject
         with self._world.change(self._cause):

@@ -275,8 +275,8 @@ class _Refused(Exception):
 
 
 class _Node:
-    """A YAML value with its position: either a string or a list of children. The children of a mapping are its keys and
-    values in turn.
+    """A YAML value with its position: either a string or a list of children. The children of a mapping are its first
+    key, its first value, its second key, and so on.
     """
 
     # Nodes do not refer to the parser's events. So many small live objects would lengthen garbage collection, and a

@@ -155,7 +155,7 @@ class PreparedScenario:
     def may_take(self, method: str, path: str) -> bool:
         """Return True if a rule may match a request.
 
-        One pattern combines the paths of all rules, because for most requests no rule matches.
+        Most requests match no rule. To find this out quickly, one regular expression combines the paths of all rules.
         """
         gate = self._gates.get(method)
         if gate is None:

@@ -27,7 +27,7 @@ class Stopped(TypedDict):
 
 @with_config(STRICT)
 class LastFailure(TypedDict):
-    """The step of a scenario that failed most recently. `error` is the class name of the exception."""
+    """The most recently failed step of a scenario. `error` is the class name of the exception."""
 
     part: str
     error: str
@@ -57,8 +57,8 @@ def enter(world: World, name: str, part: str, place: str, reason: str) -> None:
 
 
 def clear(world: World, name: str) -> None:
-    """Delete the records of a scenario's stop, its count of steps without delay, and its last failure. Call this
-    function inside a transaction.
+    """Delete the saved data about a scenario's stop and last failure, and the scenario's count of steps without delay.
+    Call this function inside a transaction.
     """
     for table in (world.store[STOPPED], world.store[INSTANTS], world.store[FAILURES]):
         if name in table:
