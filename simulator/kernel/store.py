@@ -68,13 +68,13 @@ class TableKey(Generic[Row]):
         return own if not owner else own.of_owner(owner)
 
     def own_text(self, environment: str) -> str:
-        """Return the address string for the table of the world's own account in an environment."""
+        """Return the address, as a string, of this key's table for the world's own account."""
         return self._own.texts[environment]
 
 
 class _Own(dict[str, "Address[Row]"]):
-    """Caches the addresses of one key's tables, by environment, for the world's own account. `texts` contains the same
-    addresses as strings.
+    """Caches the addresses of one `TableKey`'s tables, by environment, for the world's own account. `texts` contains
+    the same addresses as strings.
     """
 
     __slots__ = ("_key", "texts")

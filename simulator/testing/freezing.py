@@ -26,8 +26,8 @@ They need real time for timeouts, and `_pytest` for the durations of test phases
 
 
 class Freezing(Generic[WorldT]):
-    """Freezes the test process's time at the time of a world, from the creation of this object until `end` or the end
-    of the block.
+    """Freezes the test process's time at a world's simulated time, from the creation of this object until `end` or the
+    end of the block.
     """
 
     def __init__(self, world: WorldT, using: Library | None = None) -> None:

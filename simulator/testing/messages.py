@@ -175,7 +175,7 @@ _LINES = 40
 
 
 def timeline(world: SeenWorld) -> str:
-    """Return requests and their effects in order, the newest last, then active faults and advice.
+    """Return requests and their effects, oldest first, then active faults and advice.
 
     Includes at most 40 lines of events and states the number of omitted lines.
     """

@@ -98,7 +98,7 @@ def _member(answer: httpx.Response, *path: str) -> str | None:
 
 
 class Connected(Protocol):
-    """A connection that sends the requests of clients."""
+    """A connection that sends the clients' requests."""
 
     def transport(self) -> httpx.BaseTransport: ...
 

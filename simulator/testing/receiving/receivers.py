@@ -46,7 +46,7 @@ class Receiver:
 
     Over HTTP, the receiver listens on a free loopback port in its own thread, or on the host name in
     SIMULATOR_RECEIVER_HOST if the simulator runs elsewhere. With a server in the test process, it does not listen on a
-    socket, and the URL is the same in every run. Several deliveries may arrive at once, and a handler may call the
+    socket, and the URL is the same in every run. Several deliveries can arrive at once, and a handler can call the
     simulator. The receiver itself responds to the `webhook.test` event that is sent when the endpoint is registered.
     This event is not in `received`.
     """
@@ -110,7 +110,7 @@ class Receiver:
         return self._received
 
     def events(self, type: str | None = None, object_id: Target | None = None) -> list[dict[str, Any]]:
-        """Return the received envelopes in order, including duplicates. Filters: event type, resource."""
+        """Return the received envelopes in order of arrival, including duplicates. Filters: event type, resource."""
         about = None if object_id is None else id_of(object_id)
         return [delivery.event for delivery in list(self.received) if delivery.fits(type, about)]
 
