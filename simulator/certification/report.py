@@ -41,8 +41,8 @@ class Result:
 
     @property
     def in_the_way(self) -> Sequence[str]:
-        """The failed rules that prevent the check of a dependent rule. If this rule failed, it is the only one.
-        Otherwise they are the rules in `blocked_by`.
+        """The names of the failed rules that block rules depending on this rule: this rule's name if it failed,
+        otherwise the names in `blocked_by`.
         """
         return (self.rule.name,) if self.verdict == "fail" else self.blocked_by
 

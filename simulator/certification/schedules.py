@@ -55,7 +55,7 @@ class Schedule:
         return sum(any(one in f"{row['path']}?{row['query']}" for one in ids) for row in rows)
 
     def await_read(self, since: int, seconds: float) -> bool:
-        """Wait until `reads()` is no longer `since`. Return False if that takes longer than `seconds`."""
+        """Wait until `reads()` returns a number other than `since`. Return False after `seconds`."""
         deadline = time.monotonic() + seconds
         while self.reads() == since:
             if time.monotonic() > deadline:

@@ -128,7 +128,7 @@ class Session:
 
     @cached_property
     def waiting(self) -> Order:
-        """An unpaid order for genuine events. Its first event has already been sent to the receiver."""
+        """The unpaid order that genuine events report on. Its first event has already been sent to the receiver."""
         order, first = self.stage.order("waiting"), self.history[0]
         order.live(first)
         self.send(first.event, order.event(first.event))
@@ -163,7 +163,7 @@ class Session:
         return self.stage.order(f"{self._rule}{label}")
 
     def claim(self, order: Order, history: str, *, paid_out: bool = True) -> None:
-        """Require that the application's records contain the order's amount, or 0 if it was not paid out."""
+        """Require that the application's records contain the order's amount, or 0 if the order was not paid out."""
         amount = order.amount if paid_out else Decimal(0)
         self.claims.append(Claim(self._rule, order.reference, amount, order.currency, history))
 

@@ -155,7 +155,9 @@ def settle(source: str, variables: Mapping[str, str]) -> None:
 
 
 def is_quiet(source: str, variables: Mapping[str, str]) -> bool:
-    """Return True if the application reports an empty queue: a URL that returns 2xx, or a command that exits with 0."""
+    """Return True if the application reports an empty queue. A URL reports this with a 2xx response, a command with
+    exit code 0.
+    """
     if source.startswith(("http://", "https://")):
         parts = urlsplit(source)
         client = SyncClient(f"{parts.scheme}://{parts.netloc}", any_host=True)  # the user chose this URL

@@ -69,7 +69,7 @@ class Service:
         )
 
     def delivered(self, kind: str, order: JsonObject) -> tuple[Decimal, str]:
-        """Return the amount and currency that an order delivers, or 0 and "" if it does not deliver money."""
+        """Return the amount and currency that an order pays out, or 0 and "" if it does not pay out money."""
         row = self.provider.money.orders.get(kind)
         if row is None:
             return Decimal(0), ""
@@ -305,7 +305,7 @@ def is_simulator(url: str) -> bool:
 
 @asynccontextmanager
 async def own_stage(usual: str, webhook_key: str) -> AsyncIterator[Stage]:
-    """Start a simulator for the block. It listens at the address `usual`, or on a free port if that port is in use."""
+    """Start a simulator for the block. It listens at the address `usual`, or on a free port if its port is in use."""
     parts = urlsplit(usual)
     host, port = parts.hostname or DEFAULT_HOST, parts.port or DEFAULT_PORT
     # Event ids must differ between runs, because a receiver remembers them.

@@ -99,7 +99,7 @@ class Tally:
     def has_shape(self, operation: str, place: str) -> bool:
         """Return True if a wrong shape was found at this path.
 
-        In that case, a rule that cannot read the path does not report the fault again.
+        In that case, a rule that cannot read the field at this path does not report the fault again.
         """
         return any(
             found.operation == operation and found.place == place and found.rule.startswith("shape.")

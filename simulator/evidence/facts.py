@@ -59,7 +59,7 @@ def _with_misfits(facts: JsonObject, probing: Probing) -> JsonObject:
 
 
 def count_calls(probing: Probing) -> int:
-    """Return the number of calls that `read_facts` makes with the reference data that the package includes."""
+    """Return the number of calls that `read_facts` makes with the reference data bundled with the package."""
     from simulator.evidence.local import Simulators  # imported here, because it loads the server
 
     simulators = Simulators()

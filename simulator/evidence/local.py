@@ -95,7 +95,7 @@ class Simulators:
 
 
 class FreshWorld:
-    """A new world in the given `Simulators`. It has its own keys, and the control API moves its clock and causes
+    """A new world in the given `Simulators`. It has its own keys, and the control API advances its clock and causes
     outside events.
     """
 

@@ -17,9 +17,7 @@ _MOST_VALUES = 3
 
 
 def same(sides: Mapping[str, Features]) -> set[str]:
-    """Return the features that have the same value on all sides, so they do not distinguish them. The sides are the
-    default of an assumption and its alternatives.
-    """
+    """Return the features that have the same value on all sides (the default of an assumption and its alternatives)."""
     names = {name for one in sides.values() for name in one}
     return {name for name in names if len({one.get(name, ABSENT) for one in sides.values()}) == 1}
 

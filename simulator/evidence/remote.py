@@ -47,8 +47,8 @@ class SpentBudget(Exception):
 class RemoteService:
     """A service at a base URL. This class signs in, obeys 429 and counts its calls.
 
-    If a control client is given, the target is a simulator, and the control client moves its clock and causes outside
-    events.
+    If a control client is given, the target is a simulator, and the control client advances its clock and causes
+    outside events.
     """
 
     def __init__(
@@ -176,7 +176,7 @@ class RemoteService:
             self.time_rate = lowest if lowest > _LEAST_RATE else 1.0
 
     def _note_time(self, method: str, reply: Reply) -> None:
-        """Correct the target's time, which cannot be before the time when it created a resource."""
+        """Correct the target's time if it is earlier than the creation time in a response."""
         stamp = reply.body.get("created_at") if method == "POST" and isinstance(reply.body, Mapping) else None
         with suppress(ValueError):
             if self.time_rate != 1 and (seconds := parse_timestamp(str(stamp)) / 1000) > self._seconds():

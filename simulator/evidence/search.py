@@ -77,9 +77,9 @@ class Search:
     def run(self, flow: Flow, assumed: Mapping[str, str], *, data: int = -1, seed: int = 1) -> Run:
         """Play a flow in a new world.
 
-        `data`: -1 for the shipped reference data, or the index of other reference data or of a history. With the index
-        after the last history, the world has no scenarios, like a real service. `_UNCAUSED` is a world in which the
-        optional outside events do not happen.
+        `data`: -1 for the shipped reference data, otherwise the index of a variant. The variants are first other
+        reference data, then histories (flows that are played first), then a world without scenarios, like a real
+        service. With `_UNCAUSED`, the optional outside events do not happen.
         """
         key = (flow, tuple(sorted(assumed.items())), data, seed)
         if key not in self._ran:
@@ -124,7 +124,7 @@ class Search:
 
     def cost(self, flow: Flow) -> tuple[int, int, int]:
         """Return a sort key for the cost of a flow with a real account: the number of outside events, then the severity
-        of its effects, then the weight of its steps.
+        of the flow's effects, then the weight of its steps.
         """
         steps = [self.steps[name.rstrip(AGAIN)] for name in flow]
         acts = sum(bool(step.act) and not step.optional for step in steps)
@@ -183,7 +183,7 @@ class Search:
         return self._probe(flow, identifier, unless) if unless else None
 
     def _breaking(self, flow: Flow, identifier: str) -> dict[str, list[str]]:
-        """Return the fewest alternatives to other assumptions that prevent a feature from being robust."""
+        """Return the smallest set of alternatives to other assumptions that prevents a feature from being robust."""
         sides = (AS_ASSUMED, *self.switches[identifier].alternatives)
         first = {side: self.run(flow, _switched({}, identifier, side)) for side in sides}
         pairs = [(a, b) for a, b in combinations(sides, 2) if a == AS_ASSUMED]

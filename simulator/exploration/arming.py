@@ -46,7 +46,7 @@ class Arming:
     `faults` are added before the test, in order of precedence. `counted` is an index in `faults`: only hits of that
     fault and of later ones prove that the injected fault happened. `rules` form a scenario that takes precedence over
     all others. `instead`: steps that replace an action that the test itself requests. `mend`: actions that run when the
-    faults are removed. They repair what an integrator cannot repair.
+    faults are removed. They repair effects that an integrator cannot repair.
     """
 
     faults: tuple[Document, ...] = ()

@@ -64,7 +64,7 @@ def baselines_of(tests: Sequence[str], crew: Crew, name: str, limit: float | Non
 
 
 def with_lines(baselines: Mapping[str, Baseline], crew: Crew, name: str) -> dict[str, Baseline]:
-    """Run each test once more. Record the lines at which an application can crash, if it runs in the tests' process."""
+    """Run each test once more. Record the lines at which an application in the tests' process can crash."""
     tasks = [
         Task(test, f"{name}-l{number}", None, _TRACED * one.limit, records=True)
         for number, (test, one) in enumerate(baselines.items())
@@ -96,7 +96,7 @@ def notes_on(tests: Sequence[str], baselines: Mapping[str, Baseline]) -> Iterato
 
 
 def says_something(baseline: Baseline) -> bool:
-    """Return True if, without faults, a test used the simulator or the integrator's records are wrong after it."""
+    """Return True if the test, without faults, used the simulator or left errors in the integrator's records."""
     used = any(not call["of_kit"] for call in baseline.evidence["calls"])
     return used or bool(sites_of(baseline.evidence)) or judge_baseline(baseline.evidence) is not None
 

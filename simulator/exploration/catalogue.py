@@ -1,7 +1,7 @@
 """The fault classes. Each class defines the calls, deliveries or transactions to which it applies, and the faults to
 inject.
 
-The provider defines the classes that depend on how money works.
+The provider defines the classes that depend on its kinds of payments.
 """
 
 from __future__ import annotations
@@ -123,7 +123,8 @@ def _lost_for_good(site: Site) -> Arming | None:
     event type occurs only because of another fault.
 
     The integrator's job runs a day after the test, as a nightly job does. If the job ran directly after the test, its
-    errors would rarely show. For example, it would not wrongly mark an order as expired that is only a minute old.
+    errors would rarely show. For example, a job that wrongly marks old orders as expired would find only an order that
+    is a minute old.
     """
     skip = site.facts["before"] + (site.variant == AFTERWARDS)
     fault = {"webhook": {}, "deliver": {"drop": True}, **({"skip": skip} if skip else {})}

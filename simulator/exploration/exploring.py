@@ -1,5 +1,5 @@
-"""A whole exploration: runs the tests without faults, plans which faults to inject, runs the tests with faults, and
-collects the results.
+"""A whole exploration. It runs the tests without faults, plans which faults to inject, runs the tests with these
+faults, and collects the results.
 """
 
 from __future__ import annotations

@@ -145,7 +145,8 @@ def flip_all(settings: Settings, listener: ProgressListener[None] = SILENT, ever
 
 
 def within_budget(every: Sequence[Flip], each: float, budget: float | None) -> Sequence[Flip]:
-    """Return as many alternatives, in order, as fit into the budget.
+    """Return the first alternatives, as many as fit into the budget. `each`: the number of seconds that one alternative
+    takes.
 
     Raises StopExploring if not even the first alternative fits.
     """
@@ -164,8 +165,8 @@ def _changed(
     name: str,
     listener: ProgressListener[None],
 ) -> dict[Flip, list[Changed]]:
-    """Return the tests whose result changed, in catalogue order. Each of these tests is run a second time, to exclude
-    tests that fail at random.
+    """Return the tests whose result changed, by alternative. The alternatives are sorted as in the assumption
+    catalogue. Each of these tests is run a second time, to exclude tests that fail at random.
     """
 
     def tasks(some: Sequence[tuple[Flip, str]], mark: str) -> list[Task]:

@@ -37,9 +37,7 @@ COPIES = 2
 
 @dataclass(frozen=True)
 class _Bounds(Bounds):
-    """The deliveries to try next. Deliveries that the application cannot distinguish from other deliveries are left
-    out.
-    """
+    """The deliveries to try next, without expired signatures and lost acknowledgements."""
 
     def moves(self, counts: Counts) -> Iterator[Move]:
         return (move for move in super().moves(counts) if move.name not in (BEYOND_AGE, ACKNOWLEDGEMENT_LOST))
@@ -61,8 +59,8 @@ class _Subject:
     """The books at the end of each path."""
 
     def run(self, path: Path, wanted: str | None = None) -> Run:
-        """Return the run that makes the deliveries on a path. `wanted`: the books to expect, which are the books after
-        the same deliveries in another sequence.
+        """Return the run that plays a path (a sequence of deliveries). `wanted`: the books that another sequence of the
+        same deliveries has led to, or None.
         """
         orders = {"object": self.number, "path": [move.event for move in path], "wanted": wanted}
         shown = [move.shown(self.search.bounds.events) for move in path] or ["no delivery"]
@@ -152,7 +150,7 @@ def search(
 
 
 def _outcome(play: tuple[_Subject, Path], result: RunResult, baseline: Baseline) -> Outcome:
-    """Return the outcome of making the deliveries on one path, as the search needs it."""
+    """Return the outcome of playing one path (a sequence of deliveries), in the form that the search uses."""
     one, path = play
     evidence = result["evidence"]
     verdict = verdict_on(one.run(path), result, baseline).verdict

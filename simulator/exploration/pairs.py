@@ -87,10 +87,11 @@ def _pairs(evidence: Document, classes: Sequence[str]) -> Iterator[tuple[_Placed
 def _losses_of_news(
     order: frozenset[str], placed: Sequence[_Placed], mine: Sequence[_Placed]
 ) -> Iterator[tuple[_Placed, _Placed]]:
-    """Yield pairs of a fault that acts after the last event of an order, and the loss of the events that it causes.
+    """Yield pairs of faults. One fault acts after the last event of an order, and the other loses the events that the
+    first fault causes.
 
-    The run without faults has no site for these events. A loss that starts earlier would also lose other events, and
-    a job that follows only open orders would then work.
+    The run without faults has no site for these events. If the loss started earlier, the order would remain open in the
+    application's records, and a job that checks only open orders would hide the defect.
     """
     losing = [one for one in placed if one.arming.stays and order & _names(one.site)]
     if not losing:
@@ -134,7 +135,7 @@ def _fit(first: _Placed, second: _Placed) -> bool:
 
 def _rank(test: str, pair: tuple[_Placed, _Placed]) -> tuple[int, int, str]:
     """Return a sort key for a pair of faults. Pairs that the provider names come first, then pairs at different kinds
-    of site. The rest of the order is pseudorandom.
+    of site. Otherwise, the sequence is pseudorandom.
     """
     first, second = pair
     known = {first.fault, second.fault} in [{*names} for names in TOOLING.pairs()]
@@ -155,7 +156,9 @@ def _run(test: str, first: _Placed, second: _Placed) -> Run:
 
 
 def _both(one: Arming, other: Arming) -> Arming:
-    """Combine two faults. Only the first matching fault acts, so one that matches every call or delivery comes last."""
+    """Combine two faults. Only the first matching fault acts, so a fault that matches every call or delivery comes
+    last.
+    """
     parts = sorted((one, other), key=lambda arming: any({} in fault.values() for fault in arming.faults))
     faults = tuple(fault for part in parts for fault in part.faults)
     ends = [len(parts[0].faults), len(faults)]
@@ -192,7 +195,7 @@ def parts_of(runs: Sequence[Run], baselines: Mapping[str, Document]) -> list[Run
 
 def attributed(pairs: Sequence[Judged], alone: Sequence[Judged]) -> list[Judged]:
     """Replace each pair whose finding also occurs with one of its faults alone by the findings for these single faults.
-    Return them after the other pairs.
+    These findings come after the other pairs.
     """
     wrong = {(one.run.test, one.run.fault, one.run.site): one for one in alone if one.verdict.is_finding}
     kept: list[Judged] = []

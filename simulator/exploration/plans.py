@@ -106,10 +106,11 @@ def without_fault(test: str) -> Run:
 
 
 def within(runs: Sequence[Run], seconds: Mapping[str, float], workers: int, budget: float | None) -> list[Run]:
-    """Return the runs that fit into a budget in seconds, in order. Their expected time does not exceed the budget.
+    """Return the runs that fit into a budget in seconds. Their expected time does not exceed the budget.
 
-    The order is: one run of each class, then each class once for each operation, event type or transaction type, then
-    the same for each test. A run that does not fit is skipped, and later runs that fit are included.
+    Runs are chosen in this sequence: one run of each class, then each class once for each operation, event type or
+    transaction type, then the same for each test. A run that does not fit is skipped, and later runs that fit are
+    included.
     """
     if budget is None:
         return list(runs)

@@ -92,8 +92,8 @@ def prove(settings: Settings, patch: Path) -> Proof:
 
 
 def _judged(before: Explored, after: Explored, settings: Settings) -> Proof:
-    """Return the proof. If the fault did not happen with the patch, run the test once more. In that run, the fault
-    counts as happened if any of its steps happens.
+    """Return the proof. If the fault did not happen with the patch, run the test once more. In that run, it is enough
+    if any step of the fault happens.
     """
     run, proof = settings.replay, Proof(before, after)
     if run is None or not run.plan.get("counted") or [one.verdict.verdict for one in after.judged] != [NOT_REACHED]:
@@ -138,7 +138,7 @@ def _fits(patch: Path, bases: Iterable[Path]) -> Path:
 def _refuse_ways_back(settings: Settings, top: Path) -> None:
     """Raise StopExploring if an argument contains the absolute path of the original directory.
 
-    The command would use the original directory instead of the copy.
+    Such a command would use the original directory instead of the copy.
     """
     hooks = (settings.hooks.settle, settings.hooks.books)
     words = [*settings.command, *(str(hook) for hook in hooks if hook is not None)]

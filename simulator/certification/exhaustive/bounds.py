@@ -39,7 +39,7 @@ Path = tuple[Move, ...]
 
 @dataclass(frozen=True)
 class Bounds:
-    """The events of a flow in the order in which the service creates them, and the maximum number of copies of each."""
+    """The events of a flow, in the sequence of their creation, and the maximum number of copies of each event."""
 
     events: tuple[str, ...]
     copies: int
@@ -53,7 +53,7 @@ class Bounds:
         return (0,) * len(self.events)
 
     def counts(self, path: Path) -> Counts:
-        """Return the number of deliveries of each event on a path."""
+        """Return the number of deliveries of each event in a path (a sequence of moves)."""
         found = list(self.nothing)
         for move in path:
             if move.event is not None:
@@ -72,9 +72,9 @@ class Bounds:
 
     def moves(self, counts: Counts) -> Iterator[Move]:
         """Yield the possible next moves. `counts` is the number of earlier deliveries of each event. While no event has
-        arrived twice, yield two more moves for an event that has not arrived: delivery after the signature's age limit,
-        and delivery with a lost acknowledgement. The receiver cannot distinguish these from other deliveries, so they
-        lead to the same states and need not be tried in every combination.
+        arrived twice, yield two more moves for each event that has not arrived: delivery after the signature's age
+        limit, and delivery with a lost acknowledgement. A correct receiver is then in the same state as after an
+        ordinary delivery, so these moves need not be tried in every combination.
         """
         for event, count in enumerate(counts):
             if count < self.copies:

@@ -30,7 +30,7 @@ _EARLY_SECONDS = 10.0
 
 def bounds_of(flow: Flow, unknown: str, events: int, copies: int) -> Bounds:
     """Return the bounds for at most `events` events of a flow. If the flow has more events, use its first event and its
-    last ones. If it has fewer, add one event of the type `unknown`, which receivers do not know.
+    last events. If the flow has fewer, add one event of the type `unknown`, which receivers do not know.
     """
     own = [step.event for step in flow.steps]
     chosen = own if events >= len(own) else [*own[: events > 1], *own[len(own) - max(events - 1, 1) :]]
@@ -87,7 +87,7 @@ class Case:
 
     def _early(self, early: Sequence[Move], seconds: float) -> Tracked | None:
         """Create an order, and deliver events before the call that creates it gets a response. A fault delays the
-        response by `seconds`. Return None if that was too short.
+        response by `seconds`. Return None if the delay was too short.
         """
         first = self.bounds.events[self.bounds.by_call[0]]
         known = {row["id"] for row in self.stage.control.get("/events", type=first, limit=1000)["data"]}
@@ -105,7 +105,7 @@ class Case:
         return None if is_late else tracked
 
     def _new(self, first: str, known: set[str], made: Future[Order]) -> str:
-        """Wait for the event of a new order. Return the order's id."""
+        """Wait for an event of the type `first` whose id is not in `known`. Return the id of its order."""
         deadline = time.monotonic() + _EARLY_SECONDS
         while time.monotonic() < deadline:
             for row in self.stage.control.get("/events", type=first, limit=1000)["data"]:

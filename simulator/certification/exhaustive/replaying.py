@@ -1,7 +1,9 @@
-"""Plays each sequence of deliveries (path) from its beginning, with a separate order. The application needs no reset.
+"""Plays each sequence of deliveries (path) from its beginning, with a new payment order. The application needs no
+reset.
 
-All orders in a batch are open at the same time, so the records are read and settled once for the whole batch. This
-requires that deliveries of different orders do not affect each other. `unlike` checks this for some paths.
+Paths are played in batches. All payment orders in a batch are open at the same time. The settle job runs only once for
+each batch, and the application's records are read before and after it. This requires that deliveries of different
+orders do not affect each other. `unlike` checks this for some paths.
 """
 
 from __future__ import annotations

@@ -20,7 +20,8 @@ _AHEAD_S = 5
 
 @dataclass(frozen=True)
 class Trace:
-    """A path through a flow, with times for its events and deliveries in seconds after the order is created.
+    """A sequence of deliveries (path) in a flow, and the time of each event and delivery, in seconds after the order is
+    created.
 
     The second and later copies of an event are retries after a lost acknowledgement. Faults delay each copy until its
     time on the path.

@@ -39,7 +39,9 @@ class State:
 
 @dataclass(frozen=True)
 class Play:
-    """A path to play from the start. Only its last move has not been played from this state before."""
+    """A path to play from the start. Its last move has not been played before from the state that the earlier moves
+    lead to.
+    """
 
     path: Path
     origin: State | None

@@ -26,7 +26,7 @@ class Recorder:
         """Create the file. Raise `Refused` if the file exists. An existing recording cannot be continued, because each
         recording uses its own pseudonyms.
 
-        If `name` is None, the file gets the first unused name of `recording-1.jsonl`, `recording-2.jsonl`, …
+        Without a name, the file gets the first unused name of `recording-1.jsonl`, `recording-2.jsonl`, …
         """
         self._pseudonyms = Pseudonyms(secrets.token_bytes(32), hide_amounts=hide_amounts)
         self._begun = 0

@@ -1,6 +1,7 @@
 """The two types of recorded traffic: `Traffic` is raw, and `Exchange` contains no secrets and no personal data.
 
-Only `sanitise` and the reader create an `Exchange`, and only an `Exchange` can be saved to a file.
+Only `sanitise` and `read_line` (which reads recordings) create an `Exchange`, and only an `Exchange` can be saved to a
+file.
 """
 
 from __future__ import annotations
@@ -98,5 +99,5 @@ MEMBERS = tuple(one.name for one in fields(Exchange) if one.name != "seal")
 
 
 def sealed(values: JsonObject) -> Exchange:
-    """Return the exchange with these fields. Only `sanitise` and the reader may call this."""
+    """Return the exchange with these fields. Only `sanitise` and `read_line` may call this function."""
     return Exchange(**values, seal=_SEAL)

@@ -1,9 +1,9 @@
 """Sanitises traffic with an allowlist. A recording contains the values listed here, and pseudonyms for all other
 values.
 
-The listed values are the operation, path template, status, order, time differences, names and types of fields, the
-contract's enumeration values, booleans, amounts and rates, counts, and error codes. Secrets are removed without a
-pseudonym: keys, tokens, cookies, credentials and signatures.
+The listed values are the operation, path template, status, sequence of exchanges, time differences, names and types of
+fields, the contract's enumeration values, booleans, amounts and rates, counts, and error codes. Secrets are removed
+without a pseudonym: keys, tokens, cookies, credentials and signatures.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ def _body(raw: bytes | None, pseudonyms: Pseudonyms) -> tuple[object, BodyForm]:
 def _value(name: str, value: object, pseudonyms: Pseudonyms) -> object:
     """Return a value without secrets and personal data, safe to save to a file.
 
-    `name`: the name of the nearest field, or the part after a dot in an error.
+    `name`: the name of the field that contains the value. In an `error` object, a dot precedes the name.
     """
     if isinstance(value, str):
         return pseudonyms.once(_text, name, value)

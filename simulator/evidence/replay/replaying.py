@@ -1,6 +1,6 @@
 """Replays a recording: makes its calls again, either in a world of the simulator or at a real service.
 
-The clock follows the recording. Recorded ids are replaced with the ids that the target returns in the same place.
+The clock follows the recording. Recorded ids are replaced with the ids that the target returns in the same field.
 Outside events are derived from recorded statuses. Before a read or a webhook that shows a status, actions bring the
 object to that status.
 """

@@ -61,7 +61,7 @@ _NOT_GENUINE = frozenset({"corrupt_signature", "alter_body", "stale_timestamp"})
 class Mark(NamedTuple):
     """The number of calls and delivery attempts when a test ended.
 
-    Calls and attempts after these do not belong to the test.
+    Later calls and attempts do not belong to the test.
     """
 
     calls: int
@@ -155,8 +155,8 @@ def effects_of(armed: Sequence[ArmedWorld]) -> str:
 
 
 def _delivered_at(rows: Sequence[Document]) -> dict[str, list[tuple[str, set[str]]]]:
-    """Return the events delivered at each time: the type, and the identifiers by which a call may refer to the
-    object.
+    """Return the events delivered at each time: for each event, its type and the ids and references with which a call
+    can refer to the event's object.
     """
     found: dict[str, list[tuple[str, set[str]]]] = {}
     for row in rows:
@@ -170,8 +170,8 @@ def _cause_of(row: Document, delivered: Mapping[str, list[tuple[str, set[str]]]]
     """Return the type of the event that a call reacts to: the last event about its object delivered at the same time.
 
     The simulated clock is paused while an event is being handled, so the result does not depend on the receiver's
-    speed. The journal cannot distinguish a handler from a test that reads the same object at the same time. The only
-    effect of a mistake is one more group of calls.
+    speed. The journal cannot distinguish a handler from a test that reads the same object at the same time. If the
+    result is wrong, the only effect is one more group of calls.
     """
     asked = f"{row['path']} {unquote_plus(row['query'])}"
     types = [kind for kind, names in delivered.get(row["at"], ()) if any(name in asked for name in names)]
@@ -240,8 +240,8 @@ def _ends_after(event: str) -> Collection[str]:
 
 
 def _caused_by_calls(world: World, events: set[str]) -> set[str]:
-    """Return those of the given event ids whose events were emitted at the same time as a successful call other than
-    GET. These events were caused by calls.
+    """From the given event ids, return the ids of events that were caused by a call. An event counts as caused by a
+    call if it was emitted at the same time as a successful call other than GET.
     """
     moments = {row["at"] for row in world.requests() if row["method"] != "GET" and row["status"] < 300}
     return {row["id"] for row in world.events() if row["id"] in events and row["created_at"] in moments}
@@ -316,8 +316,8 @@ def _switched_off(world: World, resources: Sequence[Document]) -> list[str]:
 def not_genuine(world: World) -> list[str]:
     """Return the event types of forged or stale deliveries that the application acknowledged.
 
-    The delivery's mutation is recorded when it is sent. The headers cannot be checked afterwards, because keys, clock
-    and settings may have changed.
+    The simulator records which deliveries are forged or stale when it sends them. The headers cannot be checked
+    afterwards, because keys, clock and settings may have changed.
     """
     return [
         row["event_type"]

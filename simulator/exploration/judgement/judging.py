@@ -60,7 +60,7 @@ def _paid_after(row: Document) -> bool:
 
 
 def _is_gone(row: Document) -> bool:
-    """Return True if a transaction has ended without a delivery of money."""
+    """Return True if a transaction has ended without paying out money."""
     return row["status"] in vocabulary().order_ends - {_DELIVERED}
 
 
@@ -113,7 +113,7 @@ class Orders:
         return self.all.get(name) or _Order([])
 
     def report(self, name: str, order: _Order) -> bool:
-        """Return True if the integrator has records and they claim no more for an order than was delivered."""
+        """Return True if the integrator has records and they claim no more for an order than was paid out."""
         if self.books is None:
             return False
         names = {row["reference"] for row in order.rows} or {name}
@@ -265,7 +265,7 @@ def _wrong_with_order(
 
 
 def _follows_a_late_payment(now: _Order, before: Orders, after: Orders) -> bool:
-    """Return True if an order may exist only because another order was paid after the test.
+    """Return True if an order possibly exists only because another order was paid after the test.
 
     This is the case if both orders were paid after the test, and the earlier order was never paid in the run without
     faults.

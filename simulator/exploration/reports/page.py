@@ -95,7 +95,7 @@ Cell = Mapping[str, str]
 def beside(before: Sequence[Row], after: Sequence[Row]) -> list[tuple[Cell | None, Cell | None]]:
     """Align two timelines in two columns, like a side-by-side diff. Equal rows are on the same line.
 
-    Rows that record that explore itself added or removed a fault are omitted.
+    Rows for faults that explore itself added or removed are omitted.
     """
     left, right = ([_cell(row) for row in _unarmed(rows)] for rows in (before, after))
     matcher = SequenceMatcher(None, [row["text"] for row in left], [row["text"] for row in right], autojunk=False)

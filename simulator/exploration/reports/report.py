@@ -226,7 +226,7 @@ def known_findings(path: Path) -> dict[str, str]:
 
 
 class Compared(NamedTuple):
-    """Two sets of finding ids, from a comparison with an earlier report."""
+    """The result of a comparison with an earlier report, as finding ids."""
 
     new: Sequence[str]
     """Findings that are missing in the earlier report, or less severe there."""

@@ -141,7 +141,7 @@ def follow(
 
 
 def _last(armed: ArmedWorld, hooks: Hooks, environments: Sequence[Mapping[str, str]]) -> None:
-    """Keep the fault active after the test for as long as its plan says, for example a payment that stays stuck. Then
+    """Keep the fault active after the test for as long as the plan specifies. For example, a payment stays stuck. Then
     run the integrator's job.
     """
     armed.world.advance(armed.plan["lasts"], wait=True)
@@ -156,7 +156,8 @@ def _live_on(
 ) -> None:
     """Let four simulated days pass. If the application creates orders in these days, let four more days pass.
 
-    `learning`: the worlds whose payer prompts are paid first. The ids of the paid transactions are added to `paid`.
+    `learning`: the worlds in which customers approve all open payer prompts first. The ids of the transactions paid in
+    this way are added to `paid`.
     """
     for _ in range(1 + _FOLLOW_UPS):
         known = _orders(worlds)
@@ -230,7 +231,8 @@ def _paid(armed: ArmedWorld) -> list[str]:
     """Approve every open payer prompt, unless a scenario controls the payer. Return the ids of the paid transactions.
 
     A test pays only the orders that it knows about. If an application places an order twice, the second order has its
-    own prompt, and costs money only if a customer approves this prompt too. The order with the fault is not paid.
+    own prompt, and costs money only if a customer approves this prompt too. The order that the fault targets is not
+    paid.
     """
     world = armed.world
     rows = world.control("GET", "/resources")["data"]
@@ -248,7 +250,7 @@ def _paid(armed: ArmedWorld) -> list[str]:
 
 
 def _finish(world: World) -> bool:
-    """Complete outside events that a test started and did not complete."""
+    """Broadcast and complete the orders that a test left in progress. Return True if an action was performed."""
     acted = False
     for row in world.control("GET", "/resources")["data"]:
         if row["kind"] in vocabulary().provider.money.orders and row["status"] in ("processing", "pending"):

@@ -1,4 +1,4 @@
-"""An application that explore starts with a command, kills in the class `crash-of-process`, and restarts."""
+"""An application that explore starts with a command, kills under the fault class `crash-of-process`, and restarts."""
 
 from __future__ import annotations
 

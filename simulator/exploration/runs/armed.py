@@ -37,7 +37,9 @@ class ArmedWorld:
         self._swapped = 0
 
     def has_been_armed(self, faults: Sequence[str], hits: int, swapped: int) -> None:
-        """Record the faults that another process has added, and how often they have happened so far."""
+        """Record the faults that another process has added, how often they have happened so far, and how many actions
+        have been replaced (`swapped`).
+        """
         self._faults, self._hits, self._swapped = list(faults), hits, swapped
 
     def arm(self) -> None:

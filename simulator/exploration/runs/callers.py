@@ -52,7 +52,9 @@ def _mark(request: httpx.Request) -> None:
 
 
 def _caller() -> str:
-    """Return the innermost line outside installed packages as FILE:LINE. Return "" for calls made by the test kit."""
+    """Return the innermost call stack line outside installed packages as FILE:LINE. Return "" for calls made by the
+    test kit.
+    """
     frame = sys._getframe(3)
     while frame is not None:
         name = own_file(frame.f_code)

@@ -47,7 +47,9 @@ def _events(one: ArmedWorld, number: int) -> list[str]:
 
 
 def _deliver(one: ArmedWorld, event: str) -> int | None:
-    """Deliver an event to all its endpoints. Return the status of the response, or None if there is none."""
+    """Deliver an event to all its endpoints. Return the status of the first failed attempt, otherwise of the last
+    attempt. None means that there was no response.
+    """
     before = len(one.world.deliveries())
     one.world.control("POST", f"/events/{quote(event, safe='')}/resend", {}, query={"wait": "true"})
     rows = one.world.deliveries()[before:]
@@ -60,7 +62,7 @@ def _is_good(status: int | None) -> bool:
 
 
 def canonical(rows: object) -> str:
-    """Return books as a string in which the order of lines does not matter."""
+    """Return books as a string that is the same for every sequence of their lines."""
     if not isinstance(rows, list):
         return ""
     return "; ".join(sorted(json.dumps(row, sort_keys=True) for row in rows))

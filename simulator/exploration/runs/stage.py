@@ -58,7 +58,7 @@ class Stage(Observer):
         self._simulator.observe(self)
 
     def rows(self) -> list[ControlOperation]:
-        """Return the rows of the control operations, including the operations that this module replaces."""
+        """Return all control operations, including the operations that this module adds or replaces."""
         other = {
             "create_world": self._create,
             "delete_world": self._keep,
