@@ -5,16 +5,17 @@ that are not accepted.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 import yaml
 
-from simulator.compare.differences import Difference, compare_answers
+from simulator.compare.counterparts import Counterparts
+from simulator.compare.differences import Differ, Difference, Found, compare_answers, differing
 from simulator.compare.replay import Comparison, with_code
-from simulator.compare.verdicts import meaning_of
+from simulator.compare.verdicts import meaning_of, place_of
 from simulator.engine.text.json import Shown
 from simulator.engine.text.strict import did_you_mean
 from simulator.evidence.corpus import Corpus, Exchange, Recording
@@ -128,8 +129,9 @@ def compare_corpus(
                 played = replay(recording, target, Schedule(recording))
             else:
                 played = _in_a_world(recording, simulators, observed)
+            counterparts = Counterparts()
             for one in played:
-                _compare(recording.name, one, result, values, is_service=target is not None)
+                _compare(recording.name, one, result, values, counterparts, is_service=target is not None)
     finally:
         if simulators is not None:
             simulators.close()
@@ -147,26 +149,34 @@ def _in_a_world(recording: Recording, simulators: Simulators, observed: Sequence
     return play(scheduled(recording, play))
 
 
-def _compare(name: str, one: Replayed, result: Judged, values: bool, *, is_service: bool) -> None:
+def _compare(
+    name: str, one: Replayed, result: Judged, values: bool, counterparts: Counterparts, *, is_service: bool
+) -> None:
     recorded = one.recorded
     what = f"{recorded.method} {recorded.path}" if recorded.direction == "call" else f"webhook {recorded.operation}"
     if one.played is None:
         result.skipped.append(f"{name}:{recorded.n} {what}: {one.why_not}")
         return
-    found = [*_differences(recorded, one.played, values)]
+    if recorded.direction == "webhook":
+        place = f"event {recorded.operation}" if recorded.operation else ""
+    else:
+        place = place_of(recorded.method, recorded.path, one.played.status or 0)
+    counterparts.learn(recorded, one.played)
+    differ = differing(place, values=values, agree=counterparts.agree)
+    found = [*_differences(recorded, one.played, values, differ)]
     if is_service and any(kind == "state" for kind, *_ in found):
         result.skipped.append(f"{name}:{recorded.n} {what}: its status depends on outside events")
         return
     result.replayed += 1
     for kind, pointer, theirs, ours in found:
-        meaning = meaning_of(recorded.method, recorded.path, one.played.status or 0, kind, pointer, theirs)
+        meaning = meaning_of(place, kind, pointer, theirs)
         operation = recorded.operation or what
         result.take(Difference(recorded.n, f"{name} {what}", kind, pointer, theirs, ours, meaning, operation))
 
 
-def _differences(recorded: Exchange, played: Exchange, values: bool) -> Iterator[tuple[str, str, object, object]]:
+def _differences(recorded: Exchange, played: Exchange, values: bool, differ: Differ) -> Found:
     if recorded.direction == "webhook":
-        yield from compare_answers(recorded.request, played.request, values=values)
+        yield from compare_answers(recorded.request, played.request, values=values, differ=differ)
         return
     if recorded.status != played.status:
         pair = [with_code(one.status or 0, one.response) for one in (recorded, played)]
@@ -176,4 +186,4 @@ def _differences(recorded: Exchange, played: Exchange, values: bool) -> Iterator
         theirs, ours = header in recorded.response_headers, header in played.response_headers
         if _HEADERS.search(header) and theirs != ours:
             yield "header", header, "present" if theirs else "absent", "present" if ours else "absent"
-    yield from compare_answers(recorded.response, played.response, values=values)
+    yield from compare_answers(recorded.response, played.response, values=values, differ=differ)

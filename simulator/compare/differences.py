@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias, TypeGuard
 
-from simulator.compare.verdicts import Meaning
+from simulator.compare.verdicts import Meaning, listed_values
 from simulator.kernel.clock import parse_timestamp
 from simulator.kernel.dataclass import dataclass
 from simulator.service import TOOLING
@@ -18,6 +18,10 @@ _TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}")
 
 Found: TypeAlias = Iterator[tuple[str, str, object, object]]
 """Yields (kind, pointer, recorded, simulated) for each difference between two responses."""
+
+
+Differ: TypeAlias = Callable[[str, object, object], bool]
+"""Takes a pointer and two unequal values of the same type, and returns True if they count as different."""
 
 
 @dataclass(frozen=True)
@@ -67,14 +71,37 @@ def type_of(value: object) -> str:
     return "array" if isinstance(value, list) else "object"
 
 
-def compare_answers(recorded: object, simulated: object, *, values: bool = False) -> Found:
+def differing(place: str, *, values: bool, agree: Differ = lambda pointer, recorded, simulated: False) -> Differ:
+    """Return a function that decides whether two values in a response are different.
+
+    Values of enumerations in the contract are always compared, except in lists, whose rows may be about other objects.
+    `place`: the location of the response in the contract, such as `get_quote 200` or `event transaction.failed`.
+    `values`: compare all other values, too. `agree`: returns True if two values represent the same value.
+    """
+
+    def differ(pointer: str, recorded: object, simulated: object) -> bool:
+        if values:
+            return not agree(pointer, recorded, simulated)
+        listed = listed_values(place, pointer) if not re.search(r"/[0-9]+(/|$)", pointer) else ()
+        return recorded in listed or simulated in listed
+
+    return differ
+
+
+def compare_answers(
+    recorded: object, simulated: object, *, values: bool = False, differ: Differ | None = None
+) -> Found:
+    """Yield the differences between two responses. `values`: compare lengths of lists and all values.
+
+    `differ`: decides which values are compared. By default, `values` decides.
+    """
     theirs, ours = error_of(recorded), error_of(simulated)
     if theirs is not None and ours is not None:
         for name in ("code", "param"):
             if ours.get(name) != theirs.get(name):
                 yield name, f"/error/{name}", theirs.get(name), ours.get(name)
         return
-    yield from _compare(recorded, simulated, "", values)
+    yield from _compare(recorded, simulated, "", values, differ or differing("", values=values))
 
 
 def error_of(answer: object) -> Mapping[str, object] | None:
@@ -83,7 +110,7 @@ def error_of(answer: object) -> Mapping[str, object] | None:
     return error if isinstance(error, dict) and "code" in error else None
 
 
-def _compare(recorded: object, simulated: object, pointer: str, values: bool) -> Found:
+def _compare(recorded: object, simulated: object, pointer: str, values: bool, differ: Differ) -> Found:
     if isinstance(recorded, dict) and isinstance(simulated, dict):
         for name in [*recorded, *(name for name in simulated if name not in recorded)]:
             place = f"{pointer}/{name}"
@@ -94,16 +121,16 @@ def _compare(recorded: object, simulated: object, pointer: str, values: bool) ->
             elif name in _COMPARED.states and isinstance(recorded[name], str) and recorded[name] != simulated[name]:
                 yield "state", place, recorded[name], simulated[name]
             elif not (values and name in _COMPARED.drawn and type_of(recorded[name]) == type_of(simulated[name])):
-                yield from _compare(recorded[name], simulated[name], place, values)
+                yield from _compare(recorded[name], simulated[name], place, values, differ)
         yield from _spans(recorded, simulated, pointer)
     elif isinstance(recorded, list) and isinstance(simulated, list):
         if len(recorded) != len(simulated) and values:
             yield "value", f"{pointer} (length)", len(recorded), len(simulated)
         for index, (theirs, ours) in enumerate(zip(recorded, simulated, strict=False)):
-            yield from _compare(theirs, ours, f"{pointer}/{index}", values)
+            yield from _compare(theirs, ours, f"{pointer}/{index}", values, differ)
     elif not _same_type(recorded, simulated):
         yield "type", pointer, type_of(recorded), type_of(simulated)
-    elif values and recorded != simulated and not (is_id(recorded) or is_time(recorded)):
+    elif recorded != simulated and not (is_id(recorded) or is_time(recorded)) and differ(pointer, recorded, simulated):
         yield "value", pointer, recorded, simulated
 
 

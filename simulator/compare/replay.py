@@ -13,8 +13,8 @@ from dataclasses import asdict, field
 
 import orjson
 
-from simulator.compare.differences import Difference, compare_answers, error_of, is_id
-from simulator.compare.verdicts import MEANINGS, meaning_of
+from simulator.compare.differences import Difference, compare_answers, differing, error_of, is_id
+from simulator.compare.verdicts import MEANINGS, meaning_of, place_of
 from simulator.engine.clients.asynchronous import AsgiClient, Reply
 from simulator.engine.scenario.run.outside import move_to_status
 from simulator.engine.server.app import Application
@@ -176,12 +176,13 @@ class _Replay:
             theirs, ours = with_code(entry.status, entry.answer), with_code(status, simulated)
             self._differs(entry, status, ("status", "", theirs, ours))
             return
-        for found in compare_answers(entry.answer, simulated, values=self._values):
+        differ = differing(place_of(entry.method, entry.path, status), values=self._values)
+        for found in compare_answers(entry.answer, simulated, values=self._values, differ=differ):
             self._differs(entry, status, found)
 
     def _differs(self, entry: RecordedCall, status: int, found: tuple[str, str, object, object]) -> None:
         kind, pointer, recorded, _ = found
-        meaning = meaning_of(entry.method, entry.path, status, kind, pointer, recorded)
+        meaning = meaning_of(place_of(entry.method, entry.path, status), kind, pointer, recorded)
         self.result.differences.append(Difference(entry.number, f"{entry.method} {entry.path}", *found, meaning))
 
 

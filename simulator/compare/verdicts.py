@@ -28,23 +28,38 @@ MEANINGS: dict[Meaning, str] = {
 """The words after each count in the summary."""
 
 
-def meaning_of(method: str, path: str, status: int, kind: str, pointer: str, recorded: object) -> Meaning:
-    """Return the meaning of a difference at `pointer` in a response. `status` is the simulator's status."""
+def place_of(method: str, path: str, status: int) -> str:
+    """Return the location of a response in the contract, or "" if the contract does not contain the operation."""
     operation = _operation(method, path)
-    if operation is None:
-        return "guess"
-    place = f"{operation} {status}"
+    return f"{operation} {status}" if operation is not None else ""
+
+
+def meaning_of(place: str, kind: str, pointer: str, recorded: object) -> Meaning:
+    """Return the meaning of a difference at `pointer` in a response or event. `place` is its location in the contract,
+    such as `create_quote 201` (with the simulator's status) or `event transaction.failed`.
+    """
+    if not place:
+        return "world" if kind == "value" else "guess"
     if kind in ("status", "code"):
         return _promise(_facts().get((place, "status")))
-    if kind in ("param", "header", "value"):
-        return "world" if kind == "value" else "guess"
-    field = f"{place} {re.sub(r'/[0-9]+(?=/|$)', '/[]', pointer.partition(' ')[0])}"
+    if kind in ("param", "header"):
+        return "guess"
+    field = _field(place, pointer)
     if kind == "shape":
         return "addition" if recorded != "absent" else _promise(_facts().get((field, "required")))
-    if kind == "state":
+    if kind in ("state", "value"):
         listed = _values(field)
         return "world" if recorded in listed or not listed else _promise(_facts().get((field, "enum")))
     return _promise(_facts().get((field, "type" if kind == "type" else "field")))
+
+
+def listed_values(place: str, pointer: str) -> frozenset[str]:
+    """Return the values that the contract lists for a field, or an empty set if it lists none."""
+    return _values(_field(place, pointer))
+
+
+def _field(place: str, pointer: str) -> str:
+    return f"{place} {re.sub(r'/[0-9]+(?=/|$)', '/[]', pointer.partition(' ')[0])}"
 
 
 def _promise(fact: Fact | None) -> Meaning:
@@ -74,10 +89,14 @@ def _facts() -> dict[tuple[str, str], Fact]:
     return found
 
 
-@cache
 def _values(field: str) -> frozenset[str]:
-    return frozenset(
-        str(fact.value)
-        for fact in facts_of(contract_document()).values()
-        if fact.keyword == "enum" and without_variants(fact.place) == field
-    )
+    return _enumerations().get(field, frozenset())
+
+
+@cache
+def _enumerations() -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for fact in facts_of(contract_document()).values():
+        if fact.keyword == "enum":
+            found.setdefault(without_variants(fact.place), set()).add(str(fact.value))
+    return {field: frozenset(values) for field, values in found.items()}

@@ -213,9 +213,10 @@ class _Replay:
             answer = self._player.send(recorded.method, path, raw, headers, signed=True)
         self._learn(recorded, answer)
         lines = [*headers.items(), *([("authorization", "")] if recorded.authenticated else [])]
+        sent = raw if recorded.request_body == "json" else b""
         played = Traffic(
             n=recorded.n, at_ms=self._pseudonyms.start_ms or 0, method=recorded.method, path=path.partition("?")[0],
-            query=path.partition("?")[2], headers=lines, body=b"", status=answer.status,
+            query=path.partition("?")[2], headers=lines, body=sent, status=answer.status,
             response_headers=list(answer.headers), response=answer.body,
         )  # fmt: skip
         return self._written(played)
