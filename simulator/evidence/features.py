@@ -76,11 +76,11 @@ def _read(
         found[key] = _form(leaf)
         if isinstance(leaf, str) and not _DECIMAL.fullmatch(leaf):
             strings.setdefault(place, {})[path] = leaf
-        elif isinstance(leaf, str | int | float) and not isinstance(leaf, bool) and _is_finite(leaf):
+        elif isinstance(leaf, str | int | float | Decimal) and not isinstance(leaf, bool) and _is_finite(leaf):
             numbers.setdefault(place, {})[path] = Decimal(str(leaf))
 
 
-def _is_finite(number: str | float) -> bool:
+def _is_finite(number: str | float | Decimal) -> bool:
     return Decimal(str(number)).is_finite()
 
 
@@ -113,7 +113,7 @@ def _form(value: object) -> str:
         return "object"
     if isinstance(value, list):
         return "list"
-    if isinstance(value, int | float):
+    if isinstance(value, int | float | Decimal):
         return "number"
     text = str(value)
     if _WORD.fullmatch(text) and len(text) < 40:

@@ -13,10 +13,10 @@ from click.testing import CliRunner, Result
 from simulator.cli import main
 from simulator.engine.server.config import Config
 from simulator.engine.worlds.settings import DEFAULTS
-from simulator.evidence.corpus import Corpus, Recording
+from simulator.evidence.corpus import Corpus, Recording, read_corpus
 from simulator.evidence.local import Simulators
 from simulator.evidence.probing import Verdict
-from simulator.evidence.replay.inferring import Inference
+from simulator.evidence.replay.inferring import Inference, features_in
 from simulator.evidence.search import combination
 from simulator.service import TOOLING
 from tests.remote import running
@@ -68,6 +68,15 @@ def test_infer_decides_without_a_wrong_verdict(simulators: Simulators) -> None:
     assert wrong(verdicts, ASSUMED) == []
     assert {one.id for one in verdicts.values() if one.verdict == "differs"} == set(ASSUMED)
     assert sum(one.verdict == "holds" for one in verdicts.values()) >= 5
+
+
+def test_features_of_a_recording_in_memory_and_in_a_file_are_the_same(simulators: Simulators, tmp_path: Path) -> None:
+    """HAR files are sanitised in memory, where numbers with decimals are `Decimal`."""
+    made = record(simulators, {"S18": "figures_stay_after_failure"}, "f49")
+    (read,) = read_corpus(write(tmp_path, [made])).recordings
+    features = features_in(made.exchanges)
+    assert features == features_in(read.exchanges)
+    assert features["#6 body.receive_amount"] == "number"
 
 
 @pytest.mark.long
