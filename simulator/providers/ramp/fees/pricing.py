@@ -65,8 +65,8 @@ def match(
     payment_method: str | None = None,
     to_asset: str | None = None,
 ) -> FeeProduct:
-    """Return the active fee product with the fewest null fields. If several products tie, return the first in the order
-    of the fee table (decision M9).
+    """Return the active fee product with the fewest null fields. If several products tie, return the first of them in
+    the fee table (decision M9).
 
     `currency` is the currency of the amount (decision M2). `network` is a canonical name. `payment_method` can be
     spelled as in ramps (`mobile_money`) or as in fee products (`phone_number`). Limits are not checked. Raise

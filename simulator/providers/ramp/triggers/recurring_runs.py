@@ -21,8 +21,8 @@ _LAST_RUN = 1_000_000
 
 
 def steps(world: World, record: RecurringPayment, on: str) -> Drive:
-    """Return the calls and waits that lead to the transition `on`, or an empty tuple if the transition needs none or
-    cannot happen.
+    """Return the calls and waits that lead to the transition `on`, or an empty tuple if none are needed or the
+    transition cannot happen.
     """
     if on == "activate":
         path = f"/recurring-payments/{record.id}"

@@ -67,7 +67,9 @@ def receiving(bench: Bench, *events: str) -> Iterator[Receiver]:
 
 @contextmanager
 def failing(bench: Bench, *statuses: int) -> Iterator[Receiver]:
-    """Create an endpoint and one event. The endpoint returns the given statuses to the delivery attempts, in order."""
+    """Create an endpoint and one event. The endpoint returns the given statuses one after another, and then repeats the
+    last one.
+    """
     with receiving(bench, "beneficiary.created") as receiver:
         receiver.answers(*statuses)
         stock.beneficiary(bench, {**stock.BENEFICIARY, "name": stock.OUTSIDE_ASCII})

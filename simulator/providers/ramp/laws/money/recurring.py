@@ -267,7 +267,9 @@ def _runs(bench: Bench, name: str) -> Answer:
 
 @promise("recurring.run", "Recurring payment: Run behaviour", "writes", "control")
 def run(bench: Bench) -> None:
-    """A run creates a transaction. The payment lists the transaction, and its reference contains the run's number."""
+    """A run creates a transaction. The payment lists the transaction. The transaction's reference contains the run's
+    number.
+    """
     name = active(bench)
     before = bench.done(RECURRING, id=name)
     bench.world.advance_to(before.text("next_run_at"))
