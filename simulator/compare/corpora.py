@@ -117,7 +117,7 @@ def compare_corpus(
     `target` is the service that receives the replayed calls. By default, each recording is replayed in a new simulated
     world.
     """
-    result = Judged(accepted=list(accepted))
+    result = Judged(accepted=list(accepted), is_service=target is not None)
     result.skipped += map(str, corpus.damaged)
     simulators = None if target is not None else Simulators()
     try:
@@ -131,7 +131,7 @@ def compare_corpus(
                 played = _in_a_world(recording, simulators, observed)
             counterparts = Counterparts()
             for one in played:
-                _compare(recording.name, one, result, values, counterparts, is_service=target is not None)
+                _compare(recording.name, one, result, values, counterparts)
     finally:
         if simulators is not None:
             simulators.close()
@@ -149,9 +149,7 @@ def _in_a_world(recording: Recording, simulators: Simulators, observed: Sequence
     return play(scheduled(recording, play))
 
 
-def _compare(
-    name: str, one: Replayed, result: Judged, values: bool, counterparts: Counterparts, *, is_service: bool
-) -> None:
+def _compare(name: str, one: Replayed, result: Judged, values: bool, counterparts: Counterparts) -> None:
     recorded = one.recorded
     what = f"{recorded.method} {recorded.path}" if recorded.direction == "call" else f"webhook {recorded.operation}"
     if one.played is None:
@@ -164,12 +162,14 @@ def _compare(
     counterparts.learn(recorded, one.played)
     differ = differing(place, values=values, agree=counterparts.agree)
     found = [*_differences(recorded, one.played, values, differ)]
-    if is_service and any(kind == "state" for kind, *_ in found):
+    if result.is_service and any(kind == "state" for kind, *_ in found):
         result.skipped.append(f"{name}:{recorded.n} {what}: its status depends on outside events")
         return
     result.replayed += 1
     for kind, pointer, theirs, ours in found:
         meaning = meaning_of(place, kind, pointer, theirs)
+        if result.is_service and kind == "shape":  # what the service adds is tolerated, what it removes is not
+            meaning = "addition" if theirs == "absent" else meaning_of(place, kind, pointer, "absent")
         operation = recorded.operation or what
         result.take(Difference(recorded.n, f"{name} {what}", kind, pointer, theirs, ours, meaning, operation))
 

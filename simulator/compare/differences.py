@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias, TypeGuard
 
-from simulator.compare.verdicts import Meaning, listed_values
+from simulator.compare.verdicts import CHANGES, Meaning, listed_values
 from simulator.kernel.clock import parse_timestamp
 from simulator.kernel.dataclass import dataclass
 from simulator.service import TOOLING
@@ -36,15 +36,18 @@ class Difference:
     pointer: str
     recorded: object
     simulated: object
+    """The value in the replay, in the simulator or at the service."""
     meaning: Meaning
     operation: str = ""
     """The operation of the call or the type of the event, in comparisons of a corpus."""
 
-    def readable(self) -> str:
+    def readable(self, *, is_service: bool = False) -> str:
+        """Return the difference as a line. `is_service`: the other response is from the service, too."""
         place = f" at {self.pointer}" if self.pointer else ""
+        side, meaning = ("now", CHANGES[self.meaning][0]) if is_service else ("simulated", self.meaning)
         return (
-            f"#{self.entry} {self.call}: {self.kind}{place}: recorded {self.recorded!r}, simulated {self.simulated!r}"
-            f" ({self.meaning})"
+            f"#{self.entry} {self.call}: {self.kind}{place}: recorded {self.recorded!r}, {side} {self.simulated!r}"
+            f" ({meaning})"
         )
 
 

@@ -14,7 +14,7 @@ from dataclasses import asdict, field
 import orjson
 
 from simulator.compare.differences import Difference, compare_answers, differing, error_of, is_id
-from simulator.compare.verdicts import MEANINGS, meaning_of, place_of
+from simulator.compare.verdicts import CHANGES, MEANINGS, meaning_of, place_of
 from simulator.engine.clients.asynchronous import AsgiClient, Reply
 from simulator.engine.scenario.run.outside import move_to_status
 from simulator.engine.server.app import Application
@@ -40,13 +40,18 @@ class Comparison:
     differences: list[Difference] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     """Calls that were not replayed, with the reason for each."""
+    is_service: bool = False
+    """True if the calls were replayed at the service, so that a difference is a change of the service."""
 
     def readable(self) -> str:
-        lines = [difference.readable() for difference in self.differences]
+        lines = [difference.readable(is_service=self.is_service) for difference in self.differences]
         lines += [f"not replayed: {reason}" for reason in self.skipped]
         lines.append(f"{self.replayed} calls replayed, {counted(len(self.differences), 'difference')}")
         means = Counter(difference.meaning for difference in self.differences)
-        lines += [f"  {means[meaning]} {words}" for meaning, words in MEANINGS.items() if means[meaning]]
+        phrases = {one: words for one, (_, words) in CHANGES.items()} if self.is_service else MEANINGS
+        lines += [f"  {means[meaning]} {words}" for meaning, words in phrases.items() if means[meaning]]
+        if self.is_service and means.keys() - {"world"}:
+            lines.append("The service has changed since the recording.")
         return "\n".join(lines)
 
     def as_json(self) -> JsonObject:

@@ -26,6 +26,13 @@ MEANINGS: dict[Meaning, str] = {
     "world": "are due to outside events",
 }
 """The words after each count in the summary."""
+CHANGES: dict[Meaning, tuple[str, str]] = {
+    "promise": ("specified", "in a specified part of the contract"),
+    "guess": ("not specified", "in behaviour that is not specified"),
+    "addition": ("addition", "with new fields"),
+    "world": ("outside event", "due to outside events"),
+}
+"""The same for a replay at the service, where each difference is a change: the words in a line and after a count."""
 
 
 def place_of(method: str, path: str, status: int) -> str:

@@ -12,6 +12,8 @@ import pytest
 from simulator.compare.corpora import Judged, compare_corpus
 from simulator.evidence.corpus import Recording, read_corpus
 from simulator.evidence.local import Simulators
+from simulator.evidence.replay.players import LocalPlayer
+from simulator.evidence.replay.schedule import Schedule
 from tests.tools.evidence.recorded import record, write
 
 pytestmark = pytest.mark.xdist_group("evidence")
@@ -27,14 +29,14 @@ def recording() -> Recording:
         simulators.close()
 
 
-def compared(recording: Recording, directory: Path, change: Callable[[Any], None], *, values: bool) -> Judged:
+def compared(recording: Recording, directory: Path, change: Callable[[Any], None], **options: Any) -> Judged:
     """Compare the recording after a change of its last response."""
     write(directory, [recording])
     path = directory / f"{recording.name}.jsonl"
     rows = [json.loads(line) for line in path.read_bytes().splitlines()]
     change(rows[-1]["response"])
     path.write_text("\n".join(map(json.dumps, rows)))
-    return compare_corpus(read_corpus(directory), values=values)
+    return compare_corpus(read_corpus(directory), **options)
 
 
 def nothing(response: Any) -> None:
@@ -91,3 +93,42 @@ def test_other_values_are_not_compared_without_values(
     recording: Recording, tmp_path: Path, change: Callable[[Any], None]
 ) -> None:
     assert compared(recording, tmp_path, change, values=False).differences == []
+
+
+def without_a_required_field(response: Any) -> None:
+    del response["rate"]
+
+
+def with_another_field(response: Any) -> None:
+    response["discount"] = "1.00"
+
+
+@pytest.mark.parametrize(
+    ("change", "line", "total"),
+    [
+        (
+            without_a_required_field,
+            "shape at /rate: recorded 'absent', now 'decimal string' (addition)",
+            "with new fields",
+        ),
+        (
+            with_another_field,
+            "shape at /discount: recorded 'decimal string', now 'absent' (not specified)",
+            "not specified",
+        ),
+    ],
+)
+def test_difference_at_a_service_is_a_change(
+    recording: Recording, tmp_path: Path, change: Callable[[Any], None], line: str, total: str
+) -> None:
+    """A field that the service adds is an addition. A field that it removes is not."""
+    simulators = Simulators()
+    target = LocalPlayer(simulators, Schedule(recording).begins, {})
+    try:
+        text = compared(recording, tmp_path, change, target=target).readable()
+    finally:
+        target.close()
+        simulators.close()
+    assert line in text
+    assert total in text.splitlines()[-2]
+    assert text.splitlines()[-1] == "The service has changed since the recording."

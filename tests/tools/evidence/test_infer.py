@@ -155,7 +155,10 @@ def test_comparison_with_a_service_finds_its_changes(corpus: Path) -> None:
             results[name] = run("compare", corpus, "--target", f"{origin}/v1", *keys)
     assert results["same"].exit_code == 0, results["same"].output
     assert results["changed"].exit_code == 1
-    assert "recorded '200', simulated '201'" in results["changed"].output
+    assert "recorded '200', now '201' (not specified)" in results["changed"].output
+    assert "4 in behaviour that is not specified" in results["changed"].output
+    assert "The service has changed since the recording." in results["changed"].output
+    assert "has changed" not in results["same"].output
 
 
 @pytest.mark.parametrize(
