@@ -7,17 +7,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import field
-from fnmatch import fnmatchcase
-from pathlib import Path
 
-import yaml
-
+from simulator.compare.accepting import Accepted, excused
 from simulator.compare.counterparts import Counterparts
 from simulator.compare.differences import Differ, Difference, Found, compare_answers, differing
 from simulator.compare.replay import Comparison, with_code
 from simulator.compare.verdicts import meaning_of, place_of
 from simulator.engine.text.json import Shown
-from simulator.engine.text.strict import did_you_mean
 from simulator.evidence.corpus import Corpus, Exchange, Recording
 from simulator.evidence.local import Simulators
 from simulator.evidence.replay.players import LocalPlayer
@@ -25,39 +21,8 @@ from simulator.evidence.replay.replaying import Player, replay
 from simulator.evidence.replay.schedule import Replayed, Schedule, scheduled
 from simulator.kernel.dataclass import dataclass
 
-_MATCHED = ("operation", "kind", "pointer", "recorded", "simulated")
 _HEADERS = re.compile(r"idempot|retry-after|allow$")
 """The response headers whose presence is compared."""
-
-
-class BadAccepted(ValueError):
-    """A file of accepted differences is invalid. The message contains the file and the path of the entry."""
-
-
-@dataclass
-class Accepted:
-    """A known difference, and the reason why it is accepted."""
-
-    reason: str
-    matches: Shown
-    """A pattern for each field of `Difference` that must match."""
-    place: str
-    excused: int = 0
-
-    def excuses(self, difference: Difference) -> bool:
-        shown = {
-            "operation": difference.operation,
-            "kind": difference.kind,
-            "pointer": re.sub(r"/[0-9]+(?=/|$)", "/[]", difference.pointer),
-            "recorded": difference.recorded,
-            "simulated": difference.simulated,
-        }
-        return all(_fits(str(shown[name]), str(pattern)) for name, pattern in self.matches.items())
-
-
-def _fits(text: str, pattern: str) -> bool:
-    """Return True if a string matches a pattern. `*` matches any characters. Brackets have no special meaning."""
-    return fnmatchcase(text, pattern.replace("[", "[[]"))
 
 
 @dataclass
@@ -66,46 +31,13 @@ class Judged(Comparison):
 
     accepted: list[Accepted] = field(default_factory=list)
 
-    @property
-    def unused(self) -> list[Accepted]:
-        """The accepted differences that did not occur."""
-        return [one for one in self.accepted if not one.excused]
-
     def take(self, difference: Difference) -> None:
-        for one in self.accepted:
-            if one.excuses(difference):
-                one.excused += 1
-                return
-        self.differences.append(difference)
+        shown = {**vars(difference), "now": difference.simulated}
+        if not any(one.excuses(shown) for one in self.accepted):
+            self.differences.append(difference)
 
     def readable(self) -> str:
-        excused = [f"accepted {one.excused}×: {one.reason}" for one in self.accepted if one.excused]
-        return "\n".join([*excused, super().readable()])
-
-
-def read_accepted(path: Path) -> list[Accepted]:
-    """Return the accepted differences in a file. Raise `BadAccepted` if the file is invalid."""
-    try:
-        rows = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadAccepted(f"{path}: cannot be read ({error})") from None
-    except yaml.YAMLError as error:
-        raise BadAccepted(f"{path}: is not YAML ({str(error).splitlines()[0]})") from None
-    if not isinstance(rows, list):
-        raise BadAccepted(f"{path}: is not a list of differences, each with a `reason`")
-    return [_entry(row, f"{path}: [{index}]") for index, row in enumerate(rows)]
-
-
-def _entry(row: object, place: str) -> Accepted:
-    if not isinstance(row, dict) or not isinstance(row.get("reason"), str) or not row["reason"].strip():
-        raise BadAccepted(f"{place}: has no `reason`")
-    matches = {name: value for name, value in row.items() if name != "reason"}
-    for name in matches:
-        if name not in _MATCHED:
-            raise BadAccepted(f"{place}.{name}: is not a field{did_you_mean(str(name), _MATCHED)}")
-    if not matches:
-        raise BadAccepted(f"{place}: matches no field. Add one of {', '.join(_MATCHED)}")
-    return Accepted(row["reason"], matches, place)
+        return "\n".join([*excused(self.accepted), super().readable()])
 
 
 def compare_corpus(

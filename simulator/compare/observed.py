@@ -1,38 +1,82 @@
-"""Compares two observed files, which contain verdicts about assumptions, and lists the verdicts that differ."""
+"""Compares two observed files of the same service, and lists the verdicts and facts that have changed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+from decimal import Decimal
 
-from simulator.engine.text.json import Shown
+from simulator.compare.accepting import Accepted, excused
+from simulator.engine.text.json import JsonObject, Shown
+from simulator.engine.text.reports import counted
 from simulator.engine.worlds.observations import Observed
 from simulator.kernel.dataclass import dataclass
+from simulator.service import TOOLING
+
+_IDENTITY = ("type", "product", "symbol", "network", "asset", "fiat_currency", "payment_method", "fee_currency")
+"""The fields that identify a row of a list. Ids may be pseudonyms."""
+_LABELS = ("id", "name")
+_PARTIAL = ("rates", "spread", "id_prefixes")
+"""The facts whose entries depend on the calls that were made, so a missing entry is not a change."""
+_NOT_FACTS = "unfit"
+_DECIMAL = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?", re.ASCII)
 
 
 @dataclass(frozen=True)
+class Change:
+    """A verdict or a fact that is different in the newer file."""
+
+    kind: str
+    """`verdict` or `fact`."""
+    pointer: str
+    """The id of the assumption, or the path of the fact, such as `facts.limits.daily`."""
+    recorded: object
+    now: object
+
+    def __str__(self) -> str:
+        return f"{self.pointer}: {self.recorded}, now {self.now}"
+
+
+@dataclass
 class Changes:
     """The result of comparing two observed files."""
 
-    compared: int
-    changed: list[str]
-    """One line for each verdict that has changed."""
+    verdicts: int
+    """The number of verdicts compared."""
+    facts: int
+    """The number of values in the facts compared."""
+    changed: list[Change]
     left_out: list[str]
-    """The assumptions that only one of the files decides."""
+    """What was not compared, with the reason."""
+    accepted: Sequence[Accepted] = field(default_factory=tuple)
 
     def readable(self) -> str:
-        left_out = [f"not compared: {one} is decided in one file only" for one in self.left_out]
-        return "\n".join([*self.changed, *left_out, f"{self.compared} verdicts compared, {len(self.changed)} changed"])
+        left_out = [f"not compared: {one}" for one in self.left_out]
+        compared = f"{counted(self.verdicts, 'verdict')} and {counted(self.facts, 'fact')} compared"
+        total = f"{compared}, {len(self.changed)} changed"
+        return "\n".join([*excused(self.accepted), *map(str, self.changed), *left_out, total])
+
+    def as_json(self) -> JsonObject:
+        return {
+            "compared": self.verdicts,
+            "facts": self.facts,
+            "changed": [vars(one) for one in self.changed],
+            "left_out": self.left_out,
+            "accepted": [{"reason": one.reason, "excused": one.excused} for one in self.accepted],
+        }
 
 
-def changes(old: Observed, new: Observed) -> Changes:
-    """Compare the verdicts in two observed files of the same service."""
+def changes(old: Observed, new: Observed, accepted: Sequence[Accepted] = ()) -> Changes:
+    """Compare two observed files. Accepted changes are counted in `accepted` and are not in the result."""
     before, after = _decided(old.verdicts), _decided(new.verdicts)
     both = [one for one in before if one in after]
-    return Changes(
-        len(both),
-        [f"{one}: {before[one]}, now {after[one]}" for one in both if before[one] != after[one]],
-        sorted(before.keys() ^ after.keys()),
-    )
+    comparison = _Facts()
+    found = [Change("verdict", one, before[one], after[one]) for one in both if before[one] != after[one]]
+    found += comparison.compare(old.facts, new.facts)
+    left_out = [f"{one} is decided in one file only" for one in sorted(before.keys() ^ after.keys())]
+    changed = [one for one in found if not any(entry.excuses(vars(one)) for entry in accepted)]
+    return Changes(len(both), comparison.compared, changed, left_out + comparison.left_out, accepted)
 
 
 def _decided(verdicts: Mapping[str, Shown]) -> dict[str, str]:
@@ -41,3 +85,75 @@ def _decided(verdicts: Mapping[str, Shown]) -> dict[str, str]:
         for one, row in verdicts.items()
         if row["verdict"] != "undecided"
     }
+
+
+class _Facts:
+    """Compares the facts in two files."""
+
+    def __init__(self) -> None:
+        self.compared = 0
+        self.left_out: list[str] = []
+        self._moved = 0
+        """The number of changed values that follow the market."""
+
+    def compare(self, old: Shown, new: Shown) -> list[Change]:
+        found: list[Change] = []
+        for name in [*old, *(name for name in new if name not in old)]:
+            if name == _NOT_FACTS:
+                continue
+            if name in old and name in new:
+                found += self._compare(f"facts.{name}", old[name], new[name], is_partial=name in _PARTIAL)
+            else:
+                self.left_out.append(f"facts.{name} is in one file only")
+        if self._moved:
+            self.left_out.append(f"{counted(self._moved, 'rate or price', 'rates and prices')} moved with the market")
+        return found
+
+    def _compare(self, place: str, old: object, new: object, *, is_partial: bool = False) -> Iterator[Change]:
+        rows = _entries(old), _entries(new)
+        if rows[0] is None or rows[1] is None:
+            yield from self._values(place, old, new)
+            return
+        for name in [*rows[0], *(name for name in rows[1] if name not in rows[0])]:
+            here = f"{place}.{name}"
+            if name in rows[0] and name in rows[1]:
+                if name in TOOLING.compared().market:
+                    self._moved += rows[0][name] != rows[1][name]
+                else:
+                    yield from self._compare(here, rows[0][name], rows[1][name])
+            elif not is_partial:
+                self.compared += 1
+                sides = [("present" if name in side else "absent") for side in rows]
+                yield Change("fact", here, *sides)
+
+    def _values(self, place: str, old: object, new: object) -> Iterator[Change]:
+        self.compared += 1
+        if _number(old) != _number(new):
+            yield Change("fact", place, _said(old), _said(new))
+
+
+def _entries(value: object) -> dict[str, object] | None:
+    """Return the parts of an object or a list by name, or None for any other value."""
+    if isinstance(value, Mapping):
+        return {str(name): one for name, one in value.items() if name not in _LABELS}
+    if not isinstance(value, list):
+        return None
+    names = [_name(one) for one in value]
+    return {
+        name if name and names.count(name) == 1 else f"{name}[{names[:at].count(name)}]": one
+        for at, (name, one) in enumerate(zip(names, value, strict=True))
+    }
+
+
+def _name(row: object) -> str:
+    if not isinstance(row, Mapping):
+        return str(row) if isinstance(row, str) else ""
+    return "/".join(str(row[name]) for name in _IDENTITY if row.get(name) is not None)
+
+
+def _number(value: object) -> object:
+    return Decimal(value) if isinstance(value, str) and _DECIMAL.fullmatch(value) else value
+
+
+def _said(value: object) -> object:
+    return "present" if isinstance(value, Mapping | list) else value

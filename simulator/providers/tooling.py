@@ -57,6 +57,8 @@ class Compared:
     """The fields with random values, which differ from service to service."""
     spans: tuple[tuple[str, str], ...]
     """Pairs of timestamp fields. Only the difference between the two timestamps is compared."""
+    market: tuple[str, ...]
+    """The reference data that follows the market."""
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--public-key", envvar="RAMPSIM_PUBLIC_KEY", show_envvar=True, help="Public key for the target.")
 @click.option("--secret-key", envvar="RAMPSIM_SECRET_KEY", show_envvar=True, help="Secret key for the target.")
 @click.option("--observed", type=_FILE, multiple=True, help="Replay DIR in a simulator with this observed file.")
-@click.option("--accept", type=_FILE, help="Known differences for DIR, each with a reason.")
+@click.option("--accept", type=_FILE, help="Known differences for DIR or observed files, each with a reason.")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 def compare(
     file: Path, newer: Path | None, base: str | None, scenarios: tuple[str, ...], values: bool, target: str | None,
@@ -51,25 +51,29 @@ def compare(
     differences, if nothing was compared, or if an accepted difference did not occur.
 
     If you give only FILE, it is a HAR recording. Its calls are replayed against a new simulator with the recording's
-    clock. Differences in status, code, shape or state are reported with their meaning: a broken rule of the contract, a
-    wrong assumption, an addition, or an outside event. Ids, tokens and times are replaced. Exits with 1 if there are
-    differences.
+    clock. Differences in status, code, shape, state or enumeration value are reported with their meaning: a broken rule
+    of the contract, a wrong assumption, an addition, or an outside event. Ids, tokens and times are replaced. Exits
+    with 1 if there are differences.
 
     FILE and NEWER are OpenAPI documents (YAML or JSON). Everything that was removed, weakened, tightened or added is
     listed. Exits with 1 if clients of the older document can break. This is the case if something specified was
     removed or weakened, a request was tightened, a default changed, authentication was added, a success status was
     removed, or a closed enum in a response was extended.
 
-    FILE and NEWER can also be observed files of `rampsim probe`. Exits with 1 if a verdict has changed.
+    FILE and NEWER can also be observed files of `rampsim probe`. Exits with 1 if a verdict or a fact has changed, such
+    as a fee or a limit, or if an accepted change did not occur. Rates and prices are not compared.
     """
     is_corpus = file.is_dir() or file.suffix == ".jsonl"
-    if not is_corpus and (target or observed or accept):
-        fail(["--target, --observed and --accept need a directory of recordings"], EXIT_USAGE)
+    is_observed = newer is not None and not is_corpus and b"\nobserved_at:" in file.read_bytes()
+    if not is_corpus and (target or observed):
+        fail(["--target and --observed need a directory of recordings"], EXIT_USAGE)
+    if not (is_corpus or is_observed) and accept:
+        fail(["--accept needs a directory of recordings, or two observed files"], EXIT_USAGE)
     if newer is not None:
         if is_corpus:
             fail([f"{file}: recordings cannot be compared with a second file"], EXIT_USAGE)
-        if b"\nobserved_at:" in file.read_bytes():
-            _observed(file, newer, as_json)
+        if is_observed:
+            _observed(file, newer, accept, as_json)
         _contracts(file, newer, as_json)
         return
     if is_corpus:
@@ -93,7 +97,8 @@ def _corpus(
     directory: Path, base: str | None, values: bool, service: tuple[str | None, str | None, str | None],
     observed: tuple[Path, ...], accept: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
-    from simulator.compare.corpora import BadAccepted, compare_corpus, read_accepted
+    from simulator.compare.accepting import BadAccepted, read_accepted, unused
+    from simulator.compare.corpora import compare_corpus
     from simulator.evidence.corpus import BadCorpus, read_corpus
     from simulator.evidence.observed import BadObserved, read_files
     from simulator.evidence.remote import NotTheService, SpentBudget
@@ -113,11 +118,8 @@ def _corpus(
     say(json.dumps(result.as_json(), indent=2, default=str) if as_json else result.readable())
     if not result.replayed:
         fail([f"{directory}: nothing was compared"], EXIT_REFUSED)
-    if result.unused:
-        fail(
-            [f"{one.place}: no difference matches this entry ({one.reason}). Delete it" for one in result.unused],
-            EXIT_REFUSED,
-        )
+    if messages := unused(accepted):
+        fail(messages, EXIT_REFUSED)
     sys.exit(EXIT_REFUSED if result.differences else 0)
 
 
@@ -135,18 +137,22 @@ def _player(target: str | None, public_key: str | None, secret_key: str | None) 
     return RemotePlayer(target, (public_key, secret_key))
 
 
-def _observed(file: Path, newer: Path, as_json: bool) -> NoReturn:
+def _observed(file: Path, newer: Path, accept: Path | None, as_json: bool) -> NoReturn:
+    from simulator.compare.accepting import BadAccepted, read_accepted, unused
     from simulator.compare.observed import changes
     from simulator.evidence.observed import BadObserved, read
     from simulator.service import TOOLING
 
     try:
-        found = changes(*(read(path, TOOLING.alternatives()) for path in (file, newer)))
-    except BadObserved as error:
+        accepted = [] if accept is None else read_accepted(accept)
+        found = changes(*(read(path, TOOLING.alternatives()) for path in (file, newer)), accepted)
+    except (BadObserved, BadAccepted) as error:
         fail([str(error)], EXIT_USAGE)
-    say(json.dumps(asdict(found), indent=2) if as_json else found.readable())
-    if not found.compared:
-        fail(["nothing was compared, because the files have no decided assumption in common"], EXIT_REFUSED)
+    say(json.dumps(found.as_json(), indent=2) if as_json else found.readable())
+    if not (found.verdicts or found.facts):
+        fail(["nothing was compared, because the files have no decided assumption or fact in common"], EXIT_REFUSED)
+    if messages := unused(accepted):
+        fail(messages, EXIT_REFUSED)
     sys.exit(EXIT_REFUSED if found.changed else 0)
 
 

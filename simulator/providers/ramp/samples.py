@@ -102,6 +102,7 @@ COMPARED = Compared(
     states=("status", "kyc_status", "event"),
     drawn=("access_token", "tx_hash", "address", "memo", "lnurl", "payment_request", "message", "account_number"),
     spans=(("created_at", "expires_at"), ("created_at", "deposit_by")),
+    market=("rate", "price"),
 )
 
 

@@ -180,14 +180,3 @@ def test_comparison_with_a_silent_service_exits_with_3(corpus: Path) -> None:
     done = run("compare", corpus, "--target", "http://127.0.0.1:9/v1", "--public-key", "pk_test_a",
                "--secret-key", "sk_test_a")  # fmt: skip
     assert done.exit_code == 3
-
-
-def test_two_observed_files_are_compared(tmp_path: Path) -> None:
-    text = 'version: 1\nobserved_at: "2026-11-23"\nassumptions: {H1: {verdict: holds}, H4: {verdict: holds}}\n'
-    old, new = tmp_path / "old.yaml", tmp_path / "new.yaml"
-    old.write_text(text)
-    new.write_text(text.replace("H1: {verdict: holds}", "H1: {verdict: differs, alternative: creating_answers_200}"))
-    done = run("compare", old, new)
-    assert done.exit_code == 1
-    assert "H1: as assumed, now creating_answers_200" in done.output
-    assert run("compare", old, old).exit_code == 0

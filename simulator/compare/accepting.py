@@ -1,0 +1,88 @@
+"""Known differences with a reason: the file of `rampsim compare --accept`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import yaml
+
+from simulator.engine.text.json import Shown
+from simulator.engine.text.strict import did_you_mean
+from simulator.kernel.dataclass import dataclass
+
+_MATCHED = ("operation", "kind", "pointer", "recorded", "simulated", "now")
+
+
+class BadAccepted(ValueError):
+    """A file of accepted differences is invalid. The message contains the file and the path of the entry."""
+
+
+@dataclass
+class Accepted:
+    """A known difference, and the reason why it is accepted."""
+
+    reason: str
+    matches: Shown
+    """A pattern for each field of the difference that must match."""
+    place: str
+    excused: int = 0
+
+    def excuses(self, difference: Shown) -> bool:
+        """Return True and count the difference if this entry matches its fields."""
+        is_known = all(
+            name in difference and _fits(_shown(name, difference[name]), str(pattern))
+            for name, pattern in self.matches.items()
+        )
+        self.excused += is_known
+        return is_known
+
+
+def _shown(name: str, value: object) -> str:
+    return re.sub(r"/[0-9]+(?=/|$)", "/[]", str(value)) if name == "pointer" else str(value)
+
+
+def _fits(text: str, pattern: str) -> bool:
+    """Return True if a string matches a pattern. `*` matches any characters. Brackets have no special meaning."""
+    return fnmatchcase(text, pattern.replace("[", "[[]"))
+
+
+def excused(accepted: Iterable[Accepted]) -> list[str]:
+    """Return a line for each entry that matched a difference."""
+    return [f"accepted {one.excused}×: {one.reason}" for one in accepted if one.excused]
+
+
+def unused(accepted: Iterable[Accepted]) -> list[str]:
+    """Return a message for each entry that matched no difference."""
+    return [
+        f"{one.place}: no difference matches this entry ({one.reason}). Delete it"
+        for one in accepted
+        if not one.excused
+    ]
+
+
+def read_accepted(path: Path) -> list[Accepted]:
+    """Return the accepted differences in a file. Raise `BadAccepted` if the file is invalid."""
+    try:
+        rows = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadAccepted(f"{path}: cannot be read ({error})") from None
+    except yaml.YAMLError as error:
+        raise BadAccepted(f"{path}: is not YAML ({str(error).splitlines()[0]})") from None
+    if not isinstance(rows, list):
+        raise BadAccepted(f"{path}: is not a list of differences, each with a `reason`")
+    return [_entry(row, f"{path}: [{index}]") for index, row in enumerate(rows)]
+
+
+def _entry(row: object, place: str) -> Accepted:
+    if not isinstance(row, dict) or not isinstance(row.get("reason"), str) or not row["reason"].strip():
+        raise BadAccepted(f"{place}: has no `reason`")
+    matches = {name: value for name, value in row.items() if name != "reason"}
+    for name in matches:
+        if name not in _MATCHED:
+            raise BadAccepted(f"{place}.{name}: is not a field{did_you_mean(str(name), _MATCHED)}")
+    if not matches:
+        raise BadAccepted(f"{place}: matches no field. Add one of {', '.join(_MATCHED)}")
+    return Accepted(row["reason"], matches, place)
