@@ -17,9 +17,10 @@ from simulator.evidence.flow import Exchange, Steps, Unresolved, filled, play
 from simulator.evidence.listener import QUIET_SECONDS
 from simulator.evidence.predictions import tells
 from simulator.evidence.provided import Probing
-from simulator.evidence.remote import NotTheService, RemoteService, SpentBudget
+from simulator.evidence.remote import ACCESS_CALLS, NotTheService, RemoteService, SpentBudget
 from simulator.evidence.search import AGAIN, AS_ASSUMED, steps_in
 from simulator.kernel.dataclass import dataclass
+from simulator.service import TOKEN_EXCHANGE
 
 _REASONS = (
     "unreachable", "budget", "needs-permission", "needs-spend", "needs-time", "needs-event", "inconclusive", "no-probe",
@@ -27,6 +28,7 @@ _REASONS = (
 """The reasons for the verdict `undecided`, in order of priority."""
 _EVENT = re.compile(r"event \S+ [a-z_]+\.[a-z_]+")
 """The name of a feature that says whether an event arrived during a step."""
+_SIGN_IN = f"POST {TOKEN_EXCHANGE.path}"
 _MOST_TRIES = 4
 """The number of times that a flow watches for a status that it may miss between two calls."""
 _MOST_FAILURES = 3
@@ -109,6 +111,7 @@ def plan(document: Shown, switches: Switches, steps: Steps, options: Options) ->
         flow = tuple(document["flows"][name])
         played = [steps[one.rstrip(AGAIN)] for one in flow]
         calls, most = sum(bool(one.call) for one in played), sum(one.most_calls for one in played)
+        most += ACCESS_CALLS * any(one.call == _SIGN_IN for one in played)
         rows.append(Planned(name, flow, calls, most, tuple(probes)))
 
     def rank(row: Planned) -> tuple[bool, bool, bool, int, float, str]:
@@ -350,6 +353,9 @@ def decide(
         before = len(target.exchanges)
         try:
             trace = _played(row, target, steps)
+            at = list(range(before, len(target.exchanges)))
+            if any(one.reply is not None and one.reply.status == 401 for one in trace):
+                target.check_access()  # a 401 is evidence only if the right keys still work
         except SpentBudget as error:
             failures, ended = 0, str(error)
             for probe in probes:
@@ -367,7 +373,6 @@ def decide(
             late.add(row.name)
         features = features_of(trace, probing.formulas)
         for probe in probes:
-            at = list(range(before, len(target.exchanges)))
             decisions.judge(probe, row.flow, trace, features, at, by_listener=target.is_slow)
         decided()
     return ended

@@ -22,6 +22,8 @@ from simulator.kernel.clock import parse_duration, parse_timestamp
 from simulator.service import TOKEN_EXCHANGE, TOOLING
 
 MOST_BYTES = 4_000_000
+ACCESS_CALLS = 2
+"""The number of calls that check whether the keys and the token still work."""
 _TIMEOUT_SECONDS = 30.0
 _CLOCK_SECONDS = 2.0
 _LEAST_RATE = 3.0
@@ -95,6 +97,14 @@ class RemoteService:
             hint = ". A base URL ends with /v1" if reply.status == 404 and not self._base_url.endswith("/v1") else ""
             raise NotTheService(f"{asked} returned {_described(reply)} without a token{hint}")
         self._token = token
+
+    def check_access(self) -> None:
+        """Raise `NotTheService` if the keys or the token no longer work. This takes `ACCESS_CALLS` calls."""
+        self.sign_in()
+        path = TOOLING.probing().landmarks[0][0]
+        reply = self._sent("GET", path, None, {}, obey=True)
+        if reply.status == 401:
+            raise NotTheService(f"{self._base_url}: the keys no longer work (GET {path} returned {_described(reply)})")
 
     def recognize(self, landmarks: Iterable[tuple[str, str]]) -> None:
         """Raise `NotTheService` if the target has none of the landmarks (a path and a field in its response).

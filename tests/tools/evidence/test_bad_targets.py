@@ -225,6 +225,26 @@ def test_refusal_of_all_calls_ends_in_time(upstream: str, tmp_path: Path, status
     assert judged(report, ASSUMED)[1] == [] or status == 429
 
 
+UNAUTHORIZED = {"error": {"code": "unauthorized", "message": "no"}}
+
+
+@pytest.mark.parametrize("signs_in", [False, True])
+def test_keys_that_are_revoked_decide_nothing(upstream: str, tmp_path: Path, signs_in: bool) -> None:
+    """A gateway that returns 401 to everything looks like the alternative of H17, unless the right keys are tried."""
+    refused: list[str] = []
+
+    def revoke(number: int, method: str, path: str, truth: Any) -> Answer | None:
+        if path == "/v1/auth/token":
+            refused.append(path)
+            if len(refused) == 1 or (signs_in and len(refused) > 2):
+                return None
+        return Answer(401, UNAUTHORIZED) if len(refused) > 1 else None
+
+    with liar(revoke, upstream) as (origin, _):
+        _, report = report_of(origin, tmp_path, "--only", "H17")
+    assert [(row["verdict"], row["reason"]) for row in report["assumptions"]] == [("undecided", "unreachable")]
+
+
 def test_pause_that_is_too_long_ends_the_run(upstream: str, tmp_path: Path) -> None:
     def lie(number: int, method: str, path: str, truth: Any) -> Answer | None:
         return Answer(429, ENVELOPE, {"Retry-After": "86400"}) if number > 9 else None
