@@ -120,12 +120,24 @@ _AROUND_NAME = 4
 """The number of columns to the left of a name, and between the name and its help."""
 
 
+def _checked_inputs(args: list[str], variables: Mapping[str, str]) -> tuple[list[str], Mapping[str, str]]:
+    """Return the arguments and variables that must not contain live keys. `probe --allow-live` may have a key pair."""
+    if not {"probe", "--allow-live"} <= set(args):
+        return args, variables
+    kept = [
+        argument
+        for before, argument in zip(["", *args], args, strict=False)
+        if before not in probing.KEY_OPTIONS and argument.partition("=")[0] not in probing.KEY_OPTIONS
+    ]
+    return kept, {name: value for name, value in variables.items() if name not in probing.KEY_OPTIONS.values()}
+
+
 class _Commands(click.Group):
     """The commands, imported on demand. Arguments and environment variables that contain real live keys are refused."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         try:
-            LIVE_KEYS.check_inputs(args, os.environ)
+            LIVE_KEYS.check_inputs(*_checked_inputs(args, os.environ))
         except guard.LiveKey as error:
             fail([str(error)], EXIT_USAGE)
         return super().parse_args(ctx, args)

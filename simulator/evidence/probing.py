@@ -386,7 +386,9 @@ def _played(row: Planned, target: RemoteService, steps: Steps) -> Sequence[Excha
         replies = [(one.step, one.reply) for one in trace if one.reply is not None]
         if replies and all(reply.status >= 500 for _, reply in replies):
             step, reply = replies[-1]
-            raise NotTheService(f"every call of {row.name} failed; the last one, {step.name}, returned {reply.status}")
+            raise NotTheService(
+                f"every call failed; the last one, {step.call.partition('?')[0]}, returned {reply.status}"
+            )
         with suppress(SpentBudget, NotTheService):  # the trace is valid even if undoing the steps fails
             _undo(trace, target)
         return trace

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from ssl import SSLContext
 from typing import Any
 
 from simulator.engine.clients.control import CallRefused, ControlClient, Unreachable
@@ -64,9 +65,10 @@ class RemoteService:
         live_keys: LiveKeys | None = None,
         listener: Listener | None = None,
         account: Mapping[str, str] | None = None,
+        tls: SSLContext | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._client = SyncClient(base_url, any_host=True, live_keys=live_keys, connect_seconds=10)
+        self._client = SyncClient(base_url, any_host=True, live_keys=live_keys, connect_seconds=10, tls=tls)
         self._base_url = base_url
         self._keys = {"public_key": keys[0], "secret_key": keys[1]}
         self._control, self._sleep, self._listener = control, sleep, listener

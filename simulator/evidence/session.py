@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import field
 from pathlib import Path
+from ssl import SSLContext
 
 from simulator.engine.clients.control import ControlClient
 from simulator.engine.clients.guard import LiveKeys
@@ -39,6 +40,8 @@ class Order:
     listener: Listener | None = None
     account: Mapping[str, str] = field(default_factory=dict)
     """Account values that steps refer to and that no call returns."""
+    tls: SSLContext | None = None
+    """The settings for https, or None to trust the system's certificates."""
 
 
 class Session:
@@ -58,6 +61,7 @@ class Session:
             live_keys=order.live_keys,
             listener=order.listener,
             account=order.account,
+            tls=order.tls,
         )
         self.facts: JsonObject = {}
         self._earlier = None

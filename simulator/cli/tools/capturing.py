@@ -60,11 +60,11 @@ def capture(
 
 
 def _with_base(url: str) -> str:
-    """Return the base URL. Exit with 2 if the URL has a path that does not end with /v1."""
+    """Return the base URL. Exit with 2 if the URL does not end with /v1."""
     if not is_address(url):
         fail([f"--upstream: {url!r} is not a URL. Give a base URL that ends with {_BASE}"], EXIT_USAGE)
     parts = urlsplit(url)
-    path = parts.path.rstrip("/") or _BASE
+    path = parts.path.rstrip("/")
     if not path.endswith(_BASE) or parts.query or parts.fragment:
         fail([f"--upstream: {url!r} does not end with {_BASE}. Give the base URL of the API"], EXIT_USAGE)
     return f"{parts.scheme}://{parts.netloc}{path}"

@@ -17,6 +17,8 @@ from simulator.cli.progress import Line
 from simulator.cli.remote import is_address, refuse_foreign
 
 if TYPE_CHECKING:
+    import ssl
+
     from simulator.engine.clients.control import ControlClient
     from simulator.engine.text.json import JsonObject
     from simulator.evidence.listener import Listener
@@ -30,6 +32,8 @@ _PREPARING = 8
 _SHOWN_CALLS = 3
 _ID = re.compile(r"/[a-z-]*[^a-z/-][^/]*")
 """A path segment with an id."""
+KEY_OPTIONS = {"--public-key": "RAMPSIM_PUBLIC_KEY", "--secret-key": "RAMPSIM_SECRET_KEY"}
+"""The options with the key pair, and their environment variables."""
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -70,12 +74,14 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 @click.option("--json", "as_json", type=_FILE, help="Write the report as JSON to this file.")
 @click.option("--out", type=_FILE, help="Write the observed file; a run continues an existing one.")
 @click.option("--name", default="target", show_default=True, help="Name of the target in the observed file.")
+@click.option("--ca", type=click.Path(exists=True, dir_okay=False), metavar="FILE",
+              help="CA certificates to trust instead of the system's certificates.")  # fmt: skip
 @click.option("--allow-live", is_flag=True, help="Accept live keys. Works only with --spend none.")
 def probe(
     target: str | None, public_key: str | None, secret_key: str | None, spend: str, calls: int, wait: str,
     only: tuple[str, ...], skip: tuple[str, ...], control: str, webhook_url: str | None, listen: str,
     webhook_key: str | None, user_id: str | None, plan_only: bool, priorities: Path | None,
-    as_json: Path | None, out: Path | None, name: str, allow_live: bool,
+    as_json: Path | None, out: Path | None, name: str, ca: str | None, allow_live: bool,
 ) -> None:  # fmt: skip
     """Check the assumptions against a running service.
 
@@ -115,7 +121,9 @@ def probe(
         reads_facts = not only and (out is None or not out.exists())
         _print_plan(plan(document, switches, steps, options), document, options, calls, reads_facts=reads_facts)
         return
-    if target is None or not is_address(target):
+    if target is None:
+        fail(["--target is missing. Give a base URL that ends with /v1, or --plan to make no calls"], EXIT_USAGE)
+    if not is_address(target):
         fail([f"--target: {target!r} is not a URL. Give a base URL that ends with /v1"], EXIT_USAGE)
     if not (public_key and secret_key):
         fail(["--target needs a key pair: --public-key and --secret-key"], EXIT_USAGE)
@@ -125,6 +133,7 @@ def probe(
         live_keys=None if allow_live else LIVE_KEYS,
         listener=_listener(client, webhook_url, listen, webhook_key),
         account={"user_id": user_id} if user_id else {},
+        tls=None if ca is None else _tls(ca),
     )  # fmt: skip
     try:
         _run(order, as_json)
@@ -133,10 +142,19 @@ def probe(
             order.listener.close()
 
 
+def _tls(ca: str) -> ssl.SSLContext:
+    import ssl
+
+    try:
+        return ssl.create_default_context(cafile=ca)
+    except (ssl.SSLError, OSError):
+        fail([f"--ca: {ca}: is not a PEM certificate file"], EXIT_USAGE)
+
+
 def _environment(secret_key: str) -> str:
     from simulator.service import LIVE_KEYS
 
-    return "production" if LIVE_KEYS.is_real(secret_key) else "sandbox"
+    return "production" if LIVE_KEYS.is_live(secret_key) else "sandbox"
 
 
 def _check_webhook_options(url: str | None, listen: str, key: str | None, spend: str) -> None:

@@ -93,6 +93,10 @@ class LiveKeys:
         self._example = example
         """A live key of the world `default`."""
 
+    def is_live(self, key: str) -> bool:
+        """Return True if a string is a live key, including those issued by a simulator."""
+        return self._key.fullmatch(key) is not None
+
     def is_real(self, key: str) -> bool:
         """Return True if a string is a live key that was not issued by a simulator."""
         found = self._key.fullmatch(key)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Mapping
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
-from ssl import SSLWantReadError
+from ssl import SSLContext, SSLWantReadError
 from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
@@ -54,12 +54,13 @@ class SyncClient:
         live_keys: guard.LiveKeys | None = None,
         reuses: bool = False,
         connect_seconds: float | None = None,
+        tls: SSLContext | None = None,
     ) -> None:
         """Create a client.
 
         `any_host`: True if the base URL may belong to a server that is not a simulator. `live_keys`: the keys to refuse
         in request bodies. `reuses`: True if a connection serves several requests. In that case, the caller must call
-        `close`.
+        `close`. `tls`: the settings for https. By default, the system's certificates are trusted.
         """
         if not any_host:
             guard.check_host(base_url)
@@ -67,7 +68,7 @@ class SyncClient:
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(f"{base_url!r} is not a URL like {DEFAULT_URL}")
         self._host, self._port, self._path = parts.hostname, parts.port, parts.path.rstrip("/")
-        self._kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+        self._is_https, self._tls = parts.scheme == "https", tls
         self._live_keys = live_keys
         self._reuses = reuses
         self._connect_seconds = connect_seconds
@@ -144,7 +145,11 @@ class SyncClient:
                 return connection
             connection.close()
         limit = timeout_seconds if self._connect_seconds is None else self._connect_seconds
-        connection = self._kind(self._host, self._port, timeout=limit)
+        connection = (
+            HTTPSConnection(self._host, self._port, timeout=limit, context=self._tls)
+            if self._is_https
+            else HTTPConnection(self._host, self._port, timeout=limit)
+        )
         connection.connect()
         return connection
 

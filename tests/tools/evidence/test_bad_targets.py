@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import socket
 import ssl
@@ -142,12 +143,17 @@ def test_unknown_certificate_exits_with_one_line(tmp_path: Path) -> None:
     if openssl is None:
         pytest.skip("needs openssl")
     made = [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"]
+    made += ["-addext", "subjectAltName=IP:127.0.0.1"]
     key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
     subprocess.run([*made, "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
     with liar(lambda *_: Answer(200, {}), tls=context) as (origin, _):
-        assert_one_line(run(origin.replace("http:", "https:") + "/v1"), "certificate")
+        base = origin.replace("http:", "https:") + "/v1"
+        assert_one_line(run(base), "certificate")
+        assert_one_line(run(base, "--ca", str(certificate)), "returned 200 without a token")
+    certificate.write_text("no certificate")
+    assert "is not a PEM certificate file" in run(base, "--ca", str(certificate)).output
 
 
 FAILURES = {
@@ -175,6 +181,7 @@ def test_a_failure_in_the_middle_keeps_earlier_verdicts(upstream: str, tmp_path:
     assert wrong == []
     if name in ("envelope", "html", "cut", "large"):
         assert done.output.count("The run ended early: ") == 1
+        assert re.search(r"of f\d", done.output) is None, "flows have names that users do not know"
         assert "needs-permission" not in {row["reason"] for row in verdicts.values()}
         assert {row["verdict"] for row in verdicts.values()} <= {"holds", "differs", "undecided"}
         assert "unreachable" in {row["reason"] for row in verdicts.values()}

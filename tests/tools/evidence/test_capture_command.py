@@ -164,6 +164,7 @@ def test_a_second_recording_gets_its_own_file(service: str, tmp_path: Path) -> N
     [
         (["--upstream", "nowhere"], "--upstream: 'nowhere' is not a URL"),
         (["--upstream", "http://127.0.0.1:9/api"], "does not end with /v1"),
+        (["--upstream", "http://127.0.0.1:9"], "does not end with /v1"),
         (["--upstream", "http://127.0.0.1:9/v1", "--forward-webhooks", "shop"], "--forward-webhooks: 'shop'"),
         (["--upstream", "http://127.0.0.1:9/v1", "--name", "../x"], "--name: '../x' is not the name of a file"),
         (["--upstream", "http://127.0.0.1:9/v1", "--name", "old"], "old.jsonl: exists already. Choose another --name"),

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import pytest
 from click.testing import CliRunner, Result
 
+from simulator.cli import main
 from simulator.cli.tools.probing import probe
 from simulator.engine.worlds.observations import alternatives_in
 from simulator.evidence import observed
 from simulator.service import TOOLING
 from tests.tools.evidence.hidden import control, hidden_service, judged, probed
+from tests.tools.evidence.liar import Answer, liar
 
 ASSUMED = {"H1": "creating_answers_200", "H14": "lapses_after_1h", "S16": "send_hash_at_completion"}
 KEYS = ("--public-key", "pk_test_simulator", "--secret-key", "sk_test_simulator")
@@ -94,7 +97,8 @@ def test_plan_makes_no_call() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--target", "nowhere", *KEYS], "--target"),
+        (["--target", "nowhere", *KEYS], "--target: 'nowhere' is not a URL"),
+        ([*KEYS], "--target is missing. Give a base URL"),
         (["--only", "H99"], "H99"),
         (["--wait", "soon"], "--wait"),
         (["--target", "http://127.0.0.1:9/v1", "--public-key", "pk_live_real", "--secret-key", "sk_live_real"], "live"),
@@ -111,6 +115,51 @@ def test_probe_of_live_keys_spends_nothing() -> None:
     done = run("--target", "http://127.0.0.1:9/v1", *keys, "--allow-live", "--spend", "sandbox")
     assert done.exit_code == 2
     assert "--spend none" in done.output
+
+
+LIVE = {"public": "pk_live_3f9c1d7e5b2a", "secret": "sk_live_8e1b6c0d4f7a"}
+
+
+def test_probe_with_allow_live_uses_live_keys_and_hides_them(origin: str, tmp_path: Path) -> None:
+    """The whole command line refuses live keys, except this option. The target accepts the keys of its own sandbox."""
+
+    def sandbox(number: int, method: str, path: str, truth: Callable[[], Answer]) -> Answer | None:
+        return Answer(200, {"access_token": token}) if path == "/v1/auth/token" else None
+
+    token = sandbox_token(origin)
+    given = ["--only", "H3", "--control", "none", "--allow-live"]
+    files = ["--out", str(tmp_path / "out.yaml"), "--json", str(tmp_path / "out.json")]
+    with liar(sandbox, origin) as (relay, _):
+        base = ["probe", "--target", f"{relay}/v1"]
+        keys = ["--public-key", LIVE["public"], f"--secret-key={LIVE['secret']}"]
+        by_option = CliRunner().invoke(main, [*base, *given, *keys, *files])
+        variables = {"RAMPSIM_PUBLIC_KEY": LIVE["public"], "RAMPSIM_SECRET_KEY": LIVE["secret"]}
+        by_variable = CliRunner().invoke(main, [*base, *given], env=variables)
+        elsewhere = CliRunner().invoke(main, [*base, *given, *keys, "--name", LIVE["secret"]])
+        without = CliRunner().invoke(main, [*base, *given[:-1], *keys])
+    assert (by_option.exit_code, by_variable.exit_code) == (0, 0), by_option.output + by_variable.output
+    assert (elsewhere.exit_code, without.exit_code) == (2, 2)
+    written = (tmp_path / "out.yaml").read_text()
+    assert "environment: production" in written
+    for text in (by_option.output, by_variable.output, written, (tmp_path / "out.json").read_text()):
+        assert not any(key.rpartition("_")[2] in text for key in LIVE.values())
+
+
+def test_observed_file_names_the_environment_of_the_keys(origin: str, tmp_path: Path) -> None:
+    """The simulator issues keys of its own for production, which need no --allow-live."""
+    out, token = tmp_path / "out.yaml", sandbox_token(origin)
+    keys = ("--public-key", "pk_live_simulator", "--secret-key", "sk_live_simulator")
+    answer = Answer(200, {"access_token": token})
+    with liar(lambda number, method, path, _: answer if path == "/v1/auth/token" else None, origin) as (relay, _):
+        run("--target", f"{relay}/v1", *keys, "--control", "none", "--only", "H3", "--out", str(out))
+    assert "environment: production" in out.read_text()
+
+
+def sandbox_token(origin: str) -> str:
+    keys = json.dumps({"public_key": KEYS[1], "secret_key": KEYS[3]}).encode()
+    request = Request(f"{origin}/v1/auth/token", keys, {"Content-Type": "application/json"})
+    with urlopen(request, timeout=20) as response:
+        return str(json.loads(response.read())["access_token"])
 
 
 def test_plan_takes_the_suite_s_assumptions_first(tmp_path: Path) -> None:
