@@ -14,11 +14,8 @@ from simulator.engine.worlds.observations import Observed
 from simulator.kernel.dataclass import dataclass
 from simulator.service import TOOLING
 
-_IDENTITY = ("type", "product", "symbol", "network", "asset", "fiat_currency", "payment_method", "fee_currency")
-"""The fields that identify a row of a list. Ids may be pseudonyms."""
+_COMPARED = TOOLING.compared()
 _LABELS = ("id", "name")
-_PARTIAL = ("rates", "spread", "id_prefixes")
-"""The facts whose entries depend on the calls that were made, so a missing entry is not a change."""
 _NOT_FACTS = "unfit"
 _DECIMAL = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?", re.ASCII)
 
@@ -48,7 +45,7 @@ class Changes:
     """The number of values in the facts compared."""
     changed: list[Change]
     left_out: list[str]
-    """What was not compared, with the reason."""
+    """The verdicts and facts that were not compared, with the reason."""
     accepted: Sequence[Accepted] = field(default_factory=tuple)
 
     def readable(self) -> str:
@@ -102,7 +99,7 @@ class _Facts:
             if name == _NOT_FACTS:
                 continue
             if name in old and name in new:
-                found += self._compare(f"facts.{name}", old[name], new[name], is_partial=name in _PARTIAL)
+                found += self._compare(f"facts.{name}", old[name], new[name], is_partial=name in _COMPARED.partial)
             else:
                 self.left_out.append(f"facts.{name} is in one file only")
         if self._moved:
@@ -117,7 +114,7 @@ class _Facts:
         for name in [*rows[0], *(name for name in rows[1] if name not in rows[0])]:
             here = f"{place}.{name}"
             if name in rows[0] and name in rows[1]:
-                if name in TOOLING.compared().market:
+                if name in _COMPARED.market:
                     self._moved += rows[0][name] != rows[1][name]
                 else:
                     yield from self._compare(here, rows[0][name], rows[1][name])
@@ -148,7 +145,7 @@ def _entries(value: object) -> dict[str, object] | None:
 def _name(row: object) -> str:
     if not isinstance(row, Mapping):
         return str(row) if isinstance(row, str) else ""
-    return "/".join(str(row[name]) for name in _IDENTITY if row.get(name) is not None)
+    return "/".join(str(row[name]) for name in _COMPARED.identity if row.get(name) is not None)
 
 
 def _number(value: object) -> object:

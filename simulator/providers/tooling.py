@@ -59,6 +59,10 @@ class Compared:
     """Pairs of timestamp fields. Only the difference between the two timestamps is compared."""
     market: tuple[str, ...]
     """The reference data that follows the market."""
+    identity: tuple[str, ...]
+    """The fields that identify a row of the reference data. Ids may be pseudonyms."""
+    partial: tuple[str, ...]
+    """The reference data whose entries depend on the calls that were made, so a missing entry is not a change."""
 
 
 @dataclass(frozen=True)

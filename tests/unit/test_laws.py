@@ -213,7 +213,7 @@ def test_yaml_is_read_where_scenarios_contracts_tokens_and_contents_are() -> Non
         "simulator/docs/library.py",
         "simulator/evidence/flow.py",
         "simulator/evidence/observed.py",
-        "simulator/compare/corpora.py",
+        "simulator/compare/accepting.py",
     )
     assert outside(importers("ruamel", "yaml"), *readers) == set()
 

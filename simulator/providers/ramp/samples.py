@@ -103,6 +103,8 @@ COMPARED = Compared(
     drawn=("access_token", "tx_hash", "address", "memo", "lnurl", "payment_request", "message", "account_number"),
     spans=(("created_at", "expires_at"), ("created_at", "deposit_by")),
     market=("rate", "price"),
+    identity=("type", "product", "symbol", "network", "asset", "fiat_currency", "payment_method", "fee_currency"),
+    partial=("rates", "spread", "id_prefixes"),
 )
 
 
