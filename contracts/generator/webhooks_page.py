@@ -82,7 +82,7 @@ expected response with its clause, and a fix. You do not have to register the re
 - **Responses.** A genuine request needs a 2xx response, a forged one 4xx. A 5xx does not count as a rejection.
 - **One mistake, one rule.** A rule that depends on a failed rule is skipped and reported as skipped.
 - `--only RULE` and `--skip RULE` are repeatable; `--json FILE` and `--junit FILE` write reports for programs.
-- **Exit codes**: 0 all rules pass, 1 a rule fails, 2 wrong usage, 3 the receiver does not respond.
+- **Exit codes**: 0 = all rules pass; 1 = a rule fails; 2 = usage error; 3 = the receiver does not respond.
 
 **With the books**, money is checked too. `--books` is a URL or a command that returns a line of JSON for each order (or
 CSV with the header `order,state,amount,currency`), a CSV file, a function `MODULE:FUNCTION` that returns dicts or

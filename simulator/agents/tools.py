@@ -96,8 +96,8 @@ def call(session: Session, given: inputs.CallInput) -> JsonObject:
     if not path.startswith("/") or path.startswith(("//", "/v1/", "/production/", "/_simulator")):
         raise invalid(
             "path",
-            f"{path!r} is not a path below the base URL. Omit host and /v1, "
-            "as in /quotes; `environment` selects production.",
+            f"{path!r} is not a path below the base URL. Leave out the host and /v1, "
+            "for example /quotes. For production, set `environment`.",
         )
     if not _SENDABLE.fullmatch(path):
         raise invalid("path", f"{path!r} has invalid characters. Percent-encode them: a space is %20.")

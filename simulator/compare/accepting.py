@@ -70,7 +70,7 @@ def read_accepted(path: Path) -> list[Accepted]:
     except (OSError, UnicodeDecodeError) as error:
         raise BadAccepted(f"{path}: cannot be read ({error})") from None
     except yaml.YAMLError as error:
-        raise BadAccepted(f"{path}: is not YAML ({str(error).splitlines()[0]})") from None
+        raise BadAccepted(f"{path} is not valid YAML ({str(error).splitlines()[0]})") from None
     if not isinstance(rows, list):
         raise BadAccepted(f"{path}: is not a list of differences, each with a `reason`")
     return [_entry(row, f"{path}: [{index}]") for index, row in enumerate(rows)]

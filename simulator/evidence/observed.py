@@ -86,7 +86,7 @@ def read(path: Path, switches: Switches) -> Observed:
     except OSError as error:
         raise BadObserved(f"{path}: cannot be read ({error.strerror or error})") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise BadObserved(f"{path}: is not YAML ({str(error).splitlines()[0]})") from None
+        raise BadObserved(f"{path} is not valid YAML ({str(error).splitlines()[0]})") from None
     try:
         return read_observed(json.loads(json.dumps(document, default=str)), switches, str(path))
     except StateError as error:

@@ -92,7 +92,7 @@ class TriggerAnswer(TypedDict):
 AdvanceReceipt = TypedDict(
     "AdvanceReceipt",
     {
-        "from": Annotated[Timestamp, Field(description="The simulated time before.")],
+        "from": Annotated[Timestamp, Field(description="The simulated time before the call.")],
         "now": Annotated[Timestamp, Field(description="The simulated time afterwards.")],
         "fired": Annotated[Count, Field(description="The number of timers that fired.")],
         "events": Annotated[list[str], Field(description="The ids of the emitted events.")],

@@ -253,7 +253,7 @@ class Endpoint:
             allowed = [*rows, *(["HEAD"] if "GET" in rows else [])]
             raise ApiError(
                 "invalid_request",
-                f"{method} is not possible here; use {' or '.join(allowed)}.",
+                f"{method} is not allowed for this path. Use {' or '.join(allowed)}.",
                 status=405,
                 headers={"Allow": ", ".join(allowed)},
             )

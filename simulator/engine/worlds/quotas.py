@@ -85,7 +85,7 @@ class Held:
             raise too_much(quota, number, what)
         most = settings["quota_bytes"]
         if most is not None and self.size > most:
-            raise too_much("quota_bytes", most, "bytes in snapshots, uploaded scenarios and events together")
+            raise too_much("quota_bytes", most, "bytes in total for snapshots, uploaded scenarios and events")
 
     def with_more(self, *, snapshots: int = 0, scenarios: int = 0, events: int = 0, size: int = 0) -> Held:
         """Return a copy with these numbers added."""

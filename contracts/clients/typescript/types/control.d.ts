@@ -378,7 +378,7 @@ export interface paths {
         get: operations["get_state"];
         /**
          * Replace the world with a document
-         * @description Replace the world with the state in a document, including its keys. If the document is invalid, nothing changes. If the caller's token is limited to certain worlds, the world keeps its own keys instead. Fails with 409 already_exists if another world has the same keys.
+         * @description Replace the state and the keys of the world with those in a document. If the document is invalid, nothing changes. If the caller's token is limited to certain worlds, the keys of the world do not change. Fails with 409 already_exists if another world has the same keys.
          */
         put: operations["put_state"];
         post?: never;
@@ -1451,7 +1451,7 @@ export interface components {
         AdvanceReceipt: {
             /**
              * Format: date-time
-             * @description The simulated time before.
+             * @description The simulated time before the call.
              */
             from: string;
             /**
@@ -2264,7 +2264,7 @@ export interface components {
         };
         /** DeliveryCount */
         DeliveryCount: {
-            /** @description The number of delivery attempts that were made or finished during the call. */
+            /** @description The number of delivery attempts that were started or finished during the call. */
             deliveries: number;
         };
         /** DeliveryList */
@@ -3736,7 +3736,7 @@ export interface components {
         RelatedResource: {
             /** @description The id of the related resource. */
             id: string;
-            /** @description The relation to this resource. The value is `order`, the field that refers to the related resource (such as `beneficiary`), or the kind of a resource that refers to this one. */
+            /** @description The relation to this resource. One of: the word `order`; the name of the field that refers to the related resource, such as `beneficiary`; or the kind of a resource that refers to this one. */
             relation: string;
             /** @description The kind of the related resource; null if it no longer exists. */
             kind: string | null;
@@ -3788,7 +3788,7 @@ export interface components {
              * @enum {string}
              */
             environment: "sandbox" | "production";
-            /** @description The state of the resource in its state table. The API may not show this state. */
+            /** @description The state of the resource in its state table. The API does not show every state. */
             state: string;
             /** @description Text that explains the state: its meaning, its cause and the next planned transition. */
             why: string;
@@ -3965,7 +3965,7 @@ export interface components {
         SeedAnswer: {
             /**
              * Format: date-time
-             * @description The simulated time before.
+             * @description The simulated time before the call.
              */
             from: string;
             /**
@@ -4384,7 +4384,7 @@ export interface components {
             id: string;
             /** @description The event type. */
             type: string;
-            /** @description The `traceparent` of the request, which the webhooks continue; omitted if the request has none. */
+            /** @description The `traceparent` of the request. Its webhooks belong to the same trace. Omitted if the request has none. */
             traceparent?: string;
             /**
              * Format: date-time
@@ -4408,7 +4408,7 @@ export interface components {
             waiting_for?: string[];
             /** @description The kind of timer. */
             kind: string;
-            /** @description A description of the service timer. */
+            /** @description A description of the timer. Omitted for scenario steps. */
             text?: string;
             /** @description The scenario that the step belongs to. */
             scenario?: string;

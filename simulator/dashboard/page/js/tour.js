@@ -7,7 +7,7 @@ const STEPS = [
   [".clock", "You control time", "Advance simulated time, or let it run. Press the period key (.) to advance to the next timer; a message shows what happened."],
   [".rail a[href='#/resources']", "Every object has a history", "Open an object to see its status, the cause of each change, planned timers, and buttons for actions of third parties."],
   [".rail a[href='#/requests']", "Every request is saved", "See a request's body, response and changes, copy it as curl, or send it again. Events and deliveries have their own pages."],
-  [".world", "Worlds are isolated", "Each world has its own clock, keys and objects. Each test creates its own world."],
+  [".world", "Worlds are isolated", "Each world has its own clock, keys and resources. Each test creates its own world."],
 ];
 
 const step = store(-1);

@@ -51,7 +51,7 @@ DEFAULT_WAIT_SECONDS = 30.0
 
 class DeliveryCount(TypedDict):
     deliveries: Count
-    """The number of delivery attempts that were made or finished during the call."""
+    """The number of delivery attempts that were started or finished during the call."""
 
 
 class EmailList(TypedDict):

@@ -98,7 +98,7 @@ class RefusedAction(TypedDict):
 
 class Traced(TypedDict):
     traceparent: NotRequired[str]
-    """The `traceparent` of the request, which the webhooks continue; omitted if the request has none."""
+    """The `traceparent` of the request. Its webhooks belong to the same trace. Omitted if the request has none."""
 
 
 class StoryEvent(Traced):
@@ -142,7 +142,7 @@ class StoryTimer(TypedDict):
     kind: str
     """The kind of timer."""
     text: NotRequired[str]
-    """A description of the service timer."""
+    """A description of the timer. Omitted for scenario steps."""
     scenario: NotRequired[str]
     """The scenario that the step belongs to."""
     part: NotRequired[str]
@@ -161,8 +161,8 @@ class RelatedResource(TypedDict):
     relation: str
     """The relation to this resource.
 
-    The value is `order`, the field that refers to the related resource (such as `beneficiary`), or the kind of a
-    resource that refers to this one.
+    One of: the word `order`; the name of the field that refers to the related resource, such as `beneficiary`; or the
+    kind of a resource that refers to this one.
     """
     id: str
     """The id of the related resource."""
@@ -182,7 +182,7 @@ class ResourceStory(TypedDict):
     environment: Environment
     """The environment of the resource."""
     state: str
-    """The state of the resource in its state table. The API may not show this state."""
+    """The state of the resource in its state table. The API does not show every state."""
     why: str
     """Text that explains the state: its meaning, its cause and the next planned transition."""
     deleted: bool

@@ -45,7 +45,7 @@ class SeedBody(Body):
 SeedAnswer = TypedDict(
     "SeedAnswer",
     {
-        "from": Annotated[Timestamp, Field(description="The simulated time before.")],
+        "from": Annotated[Timestamp, Field(description="The simulated time before the call.")],
         "now": Annotated[Timestamp, Field(description="The simulated time afterwards.")],
         "orders": Annotated[Count, Field(description="The number of orders that were created.")],
         "refused": Annotated[

@@ -232,7 +232,7 @@ class Inboxes(Watcher):
             is_foreign = origin.lower() != own.lower()
         if is_foreign:
             raise ControlError(
-                403, "forbidden", "An inbox accepts webhooks, but no requests from web pages of other origins."
+                403, "forbidden", "An inbox accepts webhooks, but not requests from web pages of other origins."
             )
         header = call.simulator.provider.signing.signature.signature_header.lower()
         was_sent, sender = call.runtime.courier.sender_of(call.headers.get(header, ""))

@@ -215,7 +215,7 @@ def read(text: str, bounds: Bounds = FILE) -> Document:
         document.add(Problem("", line, column, f"not valid YAML: {why}{_unquoted(text, error)}"))
     except (yaml.reader.ReaderError, UnicodeEncodeError):
         line, column = _unprintable(text)
-        document.add(Problem("", line, column, "not valid YAML: special characters are not allowed"))
+        document.add(Problem("", line, column, "not valid YAML: control characters are not allowed"))
     return document
 
 

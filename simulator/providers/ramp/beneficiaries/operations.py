@@ -119,7 +119,7 @@ def _phone_number(body: bodies.CreatePhoneNumberBeneficiary) -> PhoneNumberDetai
     given = body.phone_number
     if not is_phone(given.phone_number, body.country):
         raise INVALID_PHONE_NUMBER.error(
-            f"{given.phone_number!r} is not a phone number of {body.country} in international format.",
+            f"{given.phone_number!r} is not a phone number in {body.country} in international format.",
             "phone_number.phone_number",
         )
     if provider(body.country, given.provider) is None:

@@ -259,7 +259,7 @@ def _onramp(world: World, quote: RampQuote, body: bodies.ConfirmOnramp) -> Trans
     payer, country = body.payer, COUNTRY_OF[quote.fiat_currency]
     if isinstance(payer, bodies.MobileMoneyPayer):
         if not is_phone(payer.phone_number, country):
-            message = f"{payer.phone_number!r} is not a phone number of {country}."
+            message = f"{payer.phone_number!r} is not a valid phone number in {country}."
             raise INVALID_PHONE_NUMBER.error(message, "payer.phone_number")
     else:
         require_payers_bank(payer, quote.fiat_currency)

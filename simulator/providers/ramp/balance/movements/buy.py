@@ -115,7 +115,7 @@ def buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.BuyTransaction
         phone_number = body.payer.phone_number
         if not is_phone(phone_number, country):
             raise INVALID_PHONE_NUMBER.error(
-                f"{phone_number!r} is not a phone number of {country}.", "payer.phone_number"
+                f"{phone_number!r} is not a valid phone number in {country}.", "payer.phone_number"
             )
     if isinstance(body, bodies.BuyByBankTransfer) and body.payer is not None:
         require_payers_bank(body.payer, quote.paid.code)
