@@ -1,4 +1,4 @@
-"""New worlds, resets of a used world, and the memory of a thousand idle worlds."""
+"""New worlds, resets of a used world, the memory of a thousand idle worlds, and a history of ninety days."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from tests.campaigns.benchmarks.results import Sample
 from tests.campaigns.benchmarks.servers import Subject
 
 IDLE = 1_000
+HISTORY = {"days": 90, "per_day": 40}
 
 
 def _reset(client: Client) -> float:
@@ -38,3 +39,6 @@ def measure(simulators: Sequence[Subject], plan: Plan) -> Iterator[Sample]:
                 costs = [side.client.cost_ms("POST", "/_simulator/worlds", {}) for _ in range(idle // 10)]
                 yield sample("world", side.subject, median(costs))
             yield sample("idle-worlds", side.subject, (side.server.resident - memory) / 1e6 * IDLE / idle)
+        history = {**HISTORY, "days": 2} if plan.quick else HISTORY
+        for side in found if plan.wants("seed") else ():
+            yield sample("seed", side.subject, side.client.cost_ms("POST", "/_simulator/seed", history) / 1e3)
