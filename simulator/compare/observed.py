@@ -107,21 +107,20 @@ class _Facts:
         return found
 
     def _compare(self, place: str, old: object, new: object, *, is_partial: bool = False) -> Iterator[Change]:
-        rows = _entries(old), _entries(new)
-        if rows[0] is None or rows[1] is None:
+        before, after = _entries(old), _entries(new)
+        if before is None or after is None:
             yield from self._values(place, old, new)
             return
-        for name in [*rows[0], *(name for name in rows[1] if name not in rows[0])]:
+        for name in [*before, *(name for name in after if name not in before)]:
             here = f"{place}.{name}"
-            if name in rows[0] and name in rows[1]:
+            if name in before and name in after:
                 if name in _COMPARED.market:
-                    self._moved += rows[0][name] != rows[1][name]
+                    self._moved += before[name] != after[name]
                 else:
-                    yield from self._compare(here, rows[0][name], rows[1][name])
+                    yield from self._compare(here, before[name], after[name])
             elif not is_partial:
                 self.compared += 1
-                sides = [("present" if name in side else "absent") for side in rows]
-                yield Change("fact", here, *sides)
+                yield Change("fact", here, *("present" if name in side else "absent" for side in (before, after)))
 
     def _values(self, place: str, old: object, new: object) -> Iterator[Change]:
         self.compared += 1

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from simulator.engine.text.json import JsonObject
 from simulator.evidence.corpus import Exchange
+from simulator.evidence.corpus.known import known
+from simulator.evidence.corpus.pseudonyms import REMOVED
 from simulator.evidence.provided import Probing
 from simulator.evidence.remote import NotTheService, RemoteService, SpentBudget
+
+_KEY = re.compile(rf"[a-z]+_(test|live)_{REMOVED}")
+"""A key or token in a recording."""
+_ENVIRONMENTS = {"test": "sandbox", "live": "production"}
 
 
 def read_facts(target: RemoteService, probing: Probing) -> tuple[JsonObject, str]:
@@ -42,15 +49,36 @@ def read_facts(target: RemoteService, probing: Probing) -> tuple[JsonObject, str
     return _with_misfits(facts, probing), ended
 
 
-def recorded_facts(exchanges: Iterable[Exchange], probing: Probing) -> JsonObject:
-    """Return the facts that recorded traffic contains. Return no facts if the amounts in the recording are hidden."""
+def recorded_facts(
+    exchanges: Iterable[Exchange], probing: Probing, report: Callable[[str], None] = lambda line: None
+) -> JsonObject:
+    """Return the facts that recorded traffic contains. Return no facts if the amounts in the recording are hidden.
+
+    `report` is called with a line for each part of the reference data that was recorded incompletely.
+    """
     rows = (json.loads(one.line()) for one in exchanges if one.direction == "call" and not one.hides_amounts)
-    calls = (
-        (row["method"], row["path"], row["query"], row["response"])
+    calls = [
+        (row["method"], place, row["query"], row["response"])
         for row in rows
         if isinstance(row["response"], dict) and row["status"] in range(200, 300)
-    )
-    return _with_misfits(dict(probing.recorded_facts(calls)), probing)
+        if (place := "/".join(["", *known().operation(row["method"], row["path"])[1]])) and place != "/"
+    ]
+    return _with_misfits(dict(probing.recorded_facts(iter(calls), report)), probing)
+
+
+def recorded_environment(exchanges: Iterable[Exchange]) -> str | None:
+    """Return `sandbox` or `production` if the accepted calls or the webhooks in a recording show it, else None."""
+    found: set[str] = set()
+    for one in exchanges:
+        if one.direction == "call" and (one.status is None or one.status >= 300):
+            continue  # a refused key does not show the environment
+        for body in (one.request, one.response):
+            if not isinstance(body, Mapping):
+                continue
+            found |= {_ENVIRONMENTS[key[1]] for text in body.values() if (key := _KEY.fullmatch(str(text)))}
+            if one.direction == "webhook" and isinstance(body.get("livemode"), bool):
+                found.add(_ENVIRONMENTS["live" if body["livemode"] else "test"])
+    return found.pop() if len(found) == 1 else None
 
 
 def _with_misfits(facts: JsonObject, probing: Probing) -> JsonObject:

@@ -30,8 +30,8 @@ class BadObserved(ValueError):
 
 def write(
     path: Path,
-    target: str,
-    environment: str,
+    target: str | None,
+    environment: str | None,
     verdicts: Iterable[Verdict],
     exchanges: Sequence[Any],
     facts: Shown = MappingProxyType({}),
@@ -40,6 +40,7 @@ def write(
 ) -> None:
     """Write the facts and all verdicts except `undecided`. The file contains only a hash of the target's host name.
 
+    `target`: the base URL. `environment`: `sandbox` or `production`. If they are None, the file does not contain them.
     `date`: the date of the observation, by default today.
     """
     rows: JsonObject = {}
@@ -49,14 +50,14 @@ def write(
         row = {"verdict": one.verdict, "alternative": one.alternative, "seen": one.seen, "probe": one.probe}
         rows[one.id] = {name: value for name, value in row.items() if value is not None}
         rows[one.id]["exchanges"] = one.exchanges
-    host = urlsplit(target).hostname or ""
+    about = {"name": name}
+    if target is not None:
+        about["host_sha256"] = hashlib.sha256((urlsplit(target).hostname or "").encode()).hexdigest()
+    if environment is not None:
+        about["environment"] = environment
     document = {
         "version": FORMAT,
-        "target": {
-            "name": name,
-            "host_sha256": hashlib.sha256(host.encode()).hexdigest(),
-            "environment": environment,
-        },
+        "target": about,
         "observed_at": (date or datetime.datetime.now(datetime.UTC).date()).isoformat(),
         "rampsim": __version__,
         "assumptions": rows,

@@ -53,10 +53,13 @@ class Probing:
 
     The first argument returns the body of a GET, the second one the body of a POST.
     """
-    recorded_facts: Callable[[Iterator[tuple[str, str, Shown, Any]]], Iterator[tuple[str, object]]]
+    recorded_facts: Callable[
+        [Iterator[tuple[str, str, Shown, Any]], Callable[[str], None]], Iterator[tuple[str, object]]
+    ]
     """Reads the parts of the reference data that recorded calls show completely, by name.
 
-    The argument yields the method, path, query and response of each successful call, in order.
+    The first argument yields the method, path template, query and response of each successful call, in order. The
+    second one is called with a line for each part that the calls show incompletely.
     """
     fit_facts: Callable[[Shown], tuple[JsonObject, list[str]]]
     """Returns the facts that differ from the shipped data, in the form that worlds accept, and one line for each fact

@@ -145,7 +145,8 @@ def _observed(file: Path, newer: Path, accept: Path | None, as_json: bool) -> No
 
     try:
         accepted = [] if accept is None else read_accepted(accept)
-        found = changes(*(read(path, TOOLING.alternatives()) for path in (file, newer)), accepted)
+        old, new = (read(path, TOOLING.alternatives()) for path in (file, newer))
+        found = changes(old, new, accepted)
     except (BadObserved, BadAccepted) as error:
         fail([str(error)], EXIT_USAGE)
     say(json.dumps(found.as_json(), indent=2) if as_json else found.readable())

@@ -38,12 +38,13 @@ def infer(directory: Path, out: Path | None, as_json: Path | None, name: str | N
     one of them decides the assumption. The reference data that the recording shows, such as fees and limits, becomes
     facts.
 
-    Exits with 1 if the recording contradicts an assumption, or if no recorded call could be replayed.
+    Exits with 1 if the recording contradicts an assumption. If no recorded call could be replayed, also exits with 1,
+    and does not write the observed file.
     """
     from simulator.cli.tools.probing import report_facts
     from simulator.evidence import observed
     from simulator.evidence.corpus import BadCorpus, read_corpus
-    from simulator.evidence.facts import recorded_facts
+    from simulator.evidence.facts import recorded_environment, recorded_facts
     from simulator.evidence.replay.inferring import Inference
     from simulator.service import TOOLING
 
@@ -63,15 +64,16 @@ def infer(directory: Path, out: Path | None, as_json: Path | None, name: str | N
         inference.close()
     left_out = [*map(str, corpus.damaged), *inference.left_out()]
     exchanges = _referred(verdicts, corpus.exchanges)
-    facts = recorded_facts(corpus.exchanges, TOOLING.probing())
+    facts = recorded_facts(corpus.exchanges, TOOLING.probing(), left_out.append)
     _report(verdicts, left_out, inference.replayed)
     report_facts(facts)
-    if out is not None:
+    if out is not None and inference.replayed:
         files = [directory] if directory.is_file() else [*directory.iterdir()]
         newest = max(path.stat().st_mtime for path in files)
         date = datetime.datetime.fromtimestamp(newest, datetime.UTC).date()
         name = name or directory.absolute().name
-        observed.write(out, "", "sandbox", verdicts, exchanges, facts, name, date)
+        environment = recorded_environment(corpus.exchanges)
+        observed.write(out, None, environment, verdicts, exchanges, facts, name, date)
     if as_json is not None:
         report: JsonObject = {
             "version": 1,

@@ -14,7 +14,7 @@ from simulator.engine.server.config import Config
 from simulator.engine.text.json import JsonObject
 from simulator.engine.worlds.observations import read_observed
 from simulator.evidence.corpus import Exchange, Pseudonyms, Traffic, sanitise
-from simulator.evidence.facts import recorded_facts
+from simulator.evidence.facts import recorded_environment, recorded_facts
 from simulator.evidence.local import LocalWorld, Simulators
 from simulator.service import TOOLING
 
@@ -199,15 +199,20 @@ def test_recorded_facts_are_the_facts_of_the_service(simulators: Simulators) -> 
 
 
 def test_recorded_facts_of_a_shipped_world_change_nothing(simulators: Simulators) -> None:
-    facts = recorded_facts(traffic_of(simulators.world({}), *READS), PROBING)
+    lines: list[str] = []
+    facts = recorded_facts(traffic_of(simulators.world({}), *READS), PROBING, lines.append)
     assert {"fee_products", "limits", "assets", "precision", "networks", "rates", "spread"} == facts.keys()
+    assert lines == []
     assert PROBING.fit_facts(facts) == ({}, [])
 
 
 def test_recorded_facts_have_no_list_that_is_incomplete(simulators: Simulators) -> None:
     world = simulators.world({})
     for paths in (READS[:1], READS[1:2], ("/fees?product=onramp&limit=100",), ("/currencies?limit=2",)):
-        assert recorded_facts(traffic_of(world, *paths), PROBING) == {}
+        lines: list[str] = []
+        assert recorded_facts(traffic_of(world, *paths), PROBING, lines.append) == {}
+        path = paths[0].partition("?")[0]
+        assert lines == [f"GET {path}: only part of the list was recorded, so it is not a fact"]
 
 
 def test_recorded_facts_have_no_pseudonyms(simulators: Simulators) -> None:
@@ -218,6 +223,47 @@ def test_recorded_facts_have_no_pseudonyms(simulators: Simulators) -> None:
     assert recorded_facts([sanitise(made, Pseudonyms(b"k"))], PROBING) == {}
     made = Traffic(n=1, at_ms=1, method="POST", path="/quotes", status=201, response=b'{"id": "qt_1234567890"}')
     assert recorded_facts([sanitise(made, Pseudonyms(b"k"))], PROBING) == {"id_prefixes": {"/quotes": "qt_"}}
+
+
+def test_recorded_id_prefixes_have_path_templates() -> None:
+    pseudonyms = Pseudonyms(b"k")
+    paths = ("/quotes/qt_1234567890/confirm", "/quotes/qt_0987654321/confirm", "/unknown/txn_1234567890")
+    made = [
+        Traffic(n=at, at_ms=at, method="POST", path=path, status=201, response=b'{"id": "txn_1234567890"}')
+        for at, path in enumerate(paths, 1)
+    ]
+    facts = recorded_facts([sanitise(one, pseudonyms) for one in made], PROBING)
+    assert facts == {"id_prefixes": {"/quotes/{id}/confirm": "txn_"}}
+
+
+def test_recorded_rate_of_one_direction_has_no_spread(simulators: Simulators) -> None:
+    assert recorded_facts(traffic_of(simulators.world({}), READS[-1]), PROBING).keys() == {"rates"}
+
+
+@pytest.mark.parametrize(
+    ("seen", "environment"),
+    [
+        ([("call", 200, "test")], "sandbox"),
+        ([("call", 200, "live")], "production"),
+        ([("call", 401, "live")], None),
+        ([("webhook", 200, "live")], "production"),
+        ([("webhook", 200, "test"), ("call", 401, "live")], "sandbox"),
+        ([("call", 200, "live"), ("webhook", 200, "test")], None),
+        ([], None),
+    ],
+)
+def test_recorded_environment(seen: list[tuple[Any, int, str]], environment: str | None) -> None:
+    pseudonyms = Pseudonyms(b"k")
+    exchanges = []
+    for n, (direction, status, kind) in enumerate(seen, 1):
+        event = {"type": "webhook.test", "livemode": kind == "live"}
+        keys = {"public_key": f"pk_{kind}_abcdefgh", "secret_key": f"sk_{kind}_abcdefgh"}
+        body = json.dumps(event if direction == "webhook" else keys).encode()
+        made = Traffic(
+            n=n, at_ms=n, direction=direction, method="POST", path="/auth/token", body=body, status=status
+        )  # fmt: skip
+        exchanges.append(sanitise(made, pseudonyms))
+    assert recorded_environment(exchanges) == environment
 
 
 STRANGE = (

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import CliRunner, Result
 
 from simulator.cli import main
@@ -109,6 +110,8 @@ def test_infer_writes_a_file_with_which_a_comparison_finds_nothing(corpus: Path,
     assert differs == ASSUMED
     for row in report["assumptions"]:
         assert all(index < len(report["exchanges"]) for index in row["exchanges"])
+    target = yaml.safe_load(out.read_text())["target"]
+    assert target == {"name": "corpus", "environment": "sandbox"}  # recordings do not contain the host
     usual = run("compare", corpus)
     assert usual.exit_code == 1
     assert "recorded '200', simulated '201'" in usual.output
@@ -137,10 +140,12 @@ def test_comparison_of_nothing_is_not_green(corpus: Path, tmp_path: Path) -> Non
         path.unlink()
     row = {"n": 1, "direction": "call", "after_ms": 0, "method": "GET", "path": "/profile", "status": None}
     (corpus / "a.jsonl").write_text(json.dumps(row))
-    for command in ("compare", "infer"):
-        done = run(command, corpus)
+    out = corpus / "observed.yaml"
+    for command in (("compare", corpus), ("infer", corpus, "--out", out)):
+        done = run(*command)
         assert done.exit_code == 1
         assert "no response" in done.output
+    assert not out.exists()
     (corpus / "a.jsonl").unlink()
     assert run("compare", corpus).exit_code == 2
     assert run("infer", corpus).exit_code == 2

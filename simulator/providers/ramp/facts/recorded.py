@@ -8,7 +8,7 @@ pseudonyms, because the original values are unknown.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from simulator.engine.text.json import JsonObject, Shown
@@ -37,12 +37,12 @@ class Seen(NamedTuple):
     response: Any
 
 
-def recorded_facts(calls: Iterable[Seen]) -> Iterator[tuple[str, object]]:
+def recorded_facts(calls: Iterable[Seen], report: Callable[[str], None]) -> Iterator[tuple[str, object]]:
     """Yield the name and value of each fact that the recording contains completely. If a request was repeated, its last
-    response is used.
+    response is used. `report` is called with a line for each list that was recorded only in part.
     """
     calls = list(calls)
-    products = [row for row in _whole(calls, "/fees", {"status": _WHOLE}) or () if _is_named(row)]
+    products = [row for row in _whole(calls, "/fees", {"status": _WHOLE}, report) if _is_named(row)]
     if products:
         yield "fee_products", [_only(row, _FEE) for row in products]
     for one in reversed(calls):
@@ -52,7 +52,7 @@ def recorded_facts(calls: Iterable[Seen]) -> Iterator[tuple[str, object]]:
             maxima = {name: row.get("max") for name, row in limits.items() if isinstance(row, Mapping)}
             yield "limits", {"currency": currency, **maxima}
             break
-    assets = [_only(row, _ASSET) for row in _whole(calls, "/currencies", {}) or () if _is_named(row)]
+    assets = [_only(row, _ASSET) for row in _whole(calls, "/currencies", {}, report) if _is_named(row)]
     if assets:
         yield "assets", assets
         yield "precision", {f"{row.get('symbol')} {row.get('network')}": row.get("decimals") for row in assets}
@@ -65,7 +65,8 @@ def recorded_facts(calls: Iterable[Seen]) -> Iterator[tuple[str, object]]:
         yield "networks", [_only(row, _NETWORK) for row in networks]
     if rates := _rates(calls):
         yield "rates", rates
-        yield "spread", dict(spreads(rates))
+        if spread := dict(spreads(rates)):
+            yield "spread", spread
     prefixes = {one.path: _PREFIX.match(str(one.response.get("id"))) for one in calls if one.method == "POST"}
     shipped = set(ID_PREFIXES.values())  # others are pseudonyms
     if own := {path: found[0] for path, found in sorted(prefixes.items()) if found and found[0] in shipped}:
@@ -85,15 +86,20 @@ def _is_named(row: Shown) -> bool:
     )
 
 
-def _whole(calls: Iterable[Seen], path: str, filters: Mapping[str, frozenset[str]]) -> list[Shown] | None:
+def _whole(
+    calls: Iterable[Seen], path: str, filters: Mapping[str, frozenset[str]], report: Callable[[str], None]
+) -> list[Shown]:
     """Return the items of a list. If the list was read several times, use the last time that all its pages were read.
-    Return None if the pages were never all read. `filters` maps each allowed filter to its allowed values.
+    If it was read, but never all its pages, report it and return no items. `filters` maps each allowed filter to its
+    allowed values.
     """
     found: list[Shown] | None = None
+    is_read = False
     pages: dict[tuple[tuple[str, str], ...], dict[int, list[Shown]]] = {}
     for one in calls:
         if one[:2] != ("GET", path):
             continue
+        is_read = True
         narrowed = {name: str(value) for name, value in one.query.items() if name not in _PAGING}
         paging, rows = one.response.get("pagination"), one.response.get("data")
         if any(value not in filters.get(name, ()) for name, value in narrowed.items()) or not isinstance(rows, list):
@@ -105,7 +111,9 @@ def _whole(calls: Iterable[Seen], path: str, filters: Mapping[str, frozenset[str
         own[paging["page"]] = [row for row in rows if isinstance(row, Mapping)]
         if list(range(1, len(own) + 1)) == sorted(own) and paging.get("total_pages") == len(own):
             found = [row for number in sorted(own) for row in own[number]]
-    return found
+    if found is None and is_read:
+        report(f"GET {path}: only part of the list was recorded, so it is not a fact")
+    return found or []
 
 
 def _rates(calls: Iterable[Seen]) -> list[JsonObject]:

@@ -200,10 +200,12 @@ def _read_facts(read: _Read, create: Callable[[str, object], Any]) -> Iterator[t
     return read_facts(read, create)
 
 
-def _recorded_facts(calls: Iterator[tuple[str, str, Shown, Any]]) -> Iterator[tuple[str, object]]:
+def _recorded_facts(
+    calls: Iterator[tuple[str, str, Shown, Any]], report: Callable[[str], None]
+) -> Iterator[tuple[str, object]]:
     from simulator.providers.ramp.facts.recorded import Seen, recorded_facts
 
-    return recorded_facts(Seen(*one) for one in calls)
+    return recorded_facts((Seen(*one) for one in calls), report)
 
 
 def _fit_facts(facts: Shown) -> tuple[JsonObject, list[str]]:
