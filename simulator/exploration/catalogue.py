@@ -114,6 +114,13 @@ def _before_answer(site: Site) -> Arming | None:
     return Arming(({"webhook": webhook, "deliver": {"before_answer": True}, "skip": skip, "times": 1},))
 
 
+def _at_once(site: Site) -> Arming | None:
+    """All events that calls cause are delivered before the responses to these calls. All other events occur while the
+    clock advances, which already waits for each delivery.
+    """
+    return Arming(({"webhook": {}, "deliver": {"before_answer": True}},))
+
+
 AFTERWARDS = "afterwards"
 """The variant of `webhook-lost-for-good` under which the delivery at the site is the last one that arrives."""
 
@@ -192,6 +199,7 @@ ALL = (
     FaultClass("webhook-acknowledgement-lost", "delivery", _on_delivery(acknowledgement_lost=True)),
     FaultClass("webhook-two-at-once", "delivery", _on_delivery(two_at_once=True)),
     FaultClass("webhook-before-answer", "delivery", _before_answer),
+    FaultClass("delivered-at-once", "world", _at_once),
     FaultClass("webhook-forged", "delivery", _on_delivery(corrupt_signature=True)),
     FaultClass("webhook-stale", "delivery", _on_delivery(stale_timestamp=True)),
     FaultClass("webhook-unknown-type", "delivery", _on_deliveries(unknown_type=True)),

@@ -19,16 +19,23 @@ def sites_of(evidence: Document) -> list[Site]:
 
 
 def every_site(evidence: Document) -> list[Site]:
-    """Return all sites of a test, including the test's beginning and the lines at which an application can crash."""
+    """Return all sites of a test, including its beginning, its worlds and the lines at which it can crash."""
     sites = sites_of(evidence)
     processes = _processes(sites) if evidence.get("app") else ()
-    return [*sites, *_start(evidence, sites), *_lines(evidence.get("lines", ())), *processes]
+    worlds = _worlds(evidence["deliveries"])
+    return [*sites, *_start(evidence, sites), *worlds, *_lines(evidence.get("lines", ())), *processes]
 
 
 def _start(evidence: Document, sites: list[Site]) -> Iterator[Site]:
     """Yield one site for the beginning of a test, if the test uses the service."""
     if sites:
         yield Site("start", "start", 1, {"world": "", "orders": [row["shown"] for row in evidence["transactions"]]})
+
+
+def _worlds(deliveries: Sequence[Document]) -> Iterator[Site]:
+    """Yield one site for each world in which calls cause deliveries."""
+    for number, world in enumerate(dict.fromkeys(row["world"] for row in deliveries if row["by_call"]), 1):
+        yield Site("world", "all calls", number, {"world": world})
 
 
 def _processes(sites: list[Site]) -> Iterator[Site]:

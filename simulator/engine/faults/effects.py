@@ -29,7 +29,8 @@ class Effects:
     before_answer: bool = False
     """Whether to send the delivery and wait for the receiver before responding to the API call that causes it.
 
-    This applies only to first attempts to deliver events that the API call itself causes.
+    This applies only to first attempts to deliver events that the API call itself causes. If the call causes several
+    events, they are delivered to an endpoint one after another.
     """
     two_at_once: bool = False
     """Whether to send the delivery twice at the same time. The second attempt is not retried."""

@@ -177,8 +177,11 @@ class Endpoint:
     async def _delivered_first(self, request: Request) -> None:
         """If a fault requires it, wait until the events of a call are delivered. The response is sent afterwards."""
         try:
-            attempts = webhooks.awaited(request.world, request.request_id)
-            await self._runtime.courier.landed(request.world, attempts)
+            done: set[str] = set()
+            # Events to one endpoint are delivered one after another, so more attempts can start after a report.
+            while attempts := [one for one in webhooks.awaited(request.world, request.request_id) if one not in done]:
+                await self._runtime.courier.landed(request.world, attempts)
+                done.update(attempts)
         except Exception:
             self._runtime.log_defect()
 

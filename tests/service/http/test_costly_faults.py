@@ -151,6 +151,26 @@ def test_events_of_a_call_are_delivered_before_its_answer(world: Remote, receive
     assert hits(world) == [1]
 
 
+def test_early_events_of_one_call_are_delivered_in_order(world: Remote, receiver: Receiver) -> None:
+    """Each event is delivered when the one before it has its response, and all before the response to the call."""
+    register(world, receiver)
+    put(world, webhook={}, deliver={"before_answer": True})
+    came: list[str] = []
+    second = threading.Event()
+
+    def handle(event: dict[str, Any]) -> None:
+        came.append(event["type"])
+        if len(came) == 1:
+            assert not second.wait(0.2), "the second event did not wait"
+        else:
+            second.set()
+        came.append("handled")
+
+    receiver.then = handle
+    world.api("POST", "/wallet/send", SEND)
+    assert came == ["transaction.processing", "handled", "transaction.completed", "handled"]
+
+
 def test_an_event_that_no_call_causes_has_no_answer_to_come_before(world: Remote, receiver: Receiver) -> None:
     register(world, receiver)
     put(world, webhook={}, deliver={"before_answer": True})

@@ -36,8 +36,10 @@ def take(world: World) -> list[Attempt]:
         return []
     attempts = []
     for key, pending in list(ready.items()):
-        ready.delete(key)
         event, endpoint = world.journal.event(pending.event_id), endpoint_of(world, pending.endpoint_id)
+        if event is not None and faults.must_follow(world, event, pending):
+            continue  # The courier calls `take` again after each report.
+        ready.delete(key)
         if event is None or endpoint is None:
             continue  # This happens only in a document that was edited by hand.
         attempt = numbered(world, key, pending, event, endpoint)

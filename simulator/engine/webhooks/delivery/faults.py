@@ -98,6 +98,23 @@ def awaited(world: World, request_id: str) -> list[str]:
     return found
 
 
+def must_follow(world: World, event: Event, pending: PendingAttempt) -> bool:
+    """Return True if an attempt waits for another attempt in flight to the same endpoint.
+
+    If a request waits for several of its events, they are delivered to an endpoint one after another, as by a queue.
+    """
+    if pending.plan is None or not pending.plan.before_answer:
+        return False
+    for other in world.store[IN_FLIGHT].values():
+        plan = other.pending.plan
+        if plan is None or not plan.before_answer or other.endpoint_id != pending.endpoint_id:
+            continue
+        earlier = world.journal.event(other.event_id)
+        if earlier is not None and earlier.id != event.id and earlier.cause == event.cause:
+            return True
+    return False
+
+
 def _fits(world: World, event: Event, endpoint: Webhook, fault: faults.WebhookFault) -> bool:
     match = fault.webhook
     return (
