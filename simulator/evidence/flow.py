@@ -21,7 +21,7 @@ ACCOUNT = "account"
 """The name that steps use for the account."""
 
 _MOST_REPEATS = 40
-"""The number of calls after which a step with `until` fails."""
+"""The number of calls after which a step with `until` fails, including the first one."""
 _MOST_LOOKS = 25
 """The number of calls after which a step with `pending` fails."""
 _REFERENCE = re.compile(r"\$\{([a-z_0-9]+)\.([a-zA-Z_0-9.]+)\}")
@@ -79,7 +79,7 @@ class Step:
     @property
     def most_calls(self) -> int:
         """The maximum number of calls that the step makes, including repetitions and the call that undoes it."""
-        repeats = (_MOST_REPEATS if self.until else 0) + (_MOST_LOOKS if self.pending else 0)
+        repeats = (_MOST_REPEATS - 1 if self.until else 0) + (_MOST_LOOKS if self.pending else 0)
         return bool(self.call) + repeats + bool(self.undo)
 
 
@@ -160,10 +160,13 @@ class Unresolved(Exception):
     """Raised if a reference names a field that the response does not contain."""
 
 
-def play(flow: Sequence[Step], target: Target) -> list[Exchange]:
-    """Play a flow to its end, or to the first step that cannot be played. Return the trace."""
+def play(flow: Sequence[Step], target: Target, trace: list[Exchange] | None = None) -> list[Exchange]:
+    """Play a flow to its end, or to the first step that cannot be played. Return the trace.
+
+    `trace`: an empty list for the trace. It has the steps that were played even if the target raises an error.
+    """
     values: JsonObject = {ACCOUNT: target.account}
-    trace: list[Exchange] = []
+    trace = [] if trace is None else trace
     target.events()
     for step in flow:
         try:
@@ -188,7 +191,7 @@ def _played(step: Step, target: Target, values: Shown) -> Exchange:
     method, _, path = filled(step.call, values).partition(" ")
     given = filled(step.body, values), filled(step.headers, values)
     reply = target.call(method, path, *given, obey=not step.until)
-    for _ in range(_MOST_REPEATS if step.until else 0):
+    for _ in range(_MOST_REPEATS - 1 if step.until else 0):
         if reply.status == step.until:
             break
         reply = target.call(method, path, *given, obey=False)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import field
 from itertools import combinations
 
@@ -14,6 +13,7 @@ from simulator.engine.worlds.alternatives import Switches
 from simulator.engine.worlds.observations import Result
 from simulator.evidence.features import ABSENT, Features, ReplyForm, features_of, reply_forms
 from simulator.evidence.flow import Exchange, Steps, Unresolved, filled, play
+from simulator.evidence.interrupts import Interrupted
 from simulator.evidence.listener import QUIET_SECONDS
 from simulator.evidence.predictions import tells
 from simulator.evidence.provided import Probing
@@ -23,7 +23,8 @@ from simulator.kernel.dataclass import dataclass
 from simulator.service import TOKEN_EXCHANGE
 
 _REASONS = (
-    "unreachable", "budget", "needs-permission", "needs-spend", "needs-time", "needs-event", "inconclusive", "no-probe",
+    "unreachable", "budget", "interrupted", "needs-permission", "needs-spend", "needs-time", "needs-event",
+    "inconclusive", "no-probe",
 )  # fmt: skip
 """The reasons for the verdict `undecided`, in order of priority."""
 _EVENT = re.compile(r"event \S+ [a-z_]+\.[a-z_]+")
@@ -368,6 +369,10 @@ def decide(
             if failures >= _MOST_FAILURES:
                 ended = str(error)
             continue
+        except Interrupted:
+            for probe in (probe for later in rows for probe in later.probes):
+                decisions.failed(probe["assumption"], "interrupted")
+            raise
         failures = 0
         if any(one.came_too_late for one in trace):
             late.add(row.name)
@@ -379,21 +384,27 @@ def decide(
 
 
 def _played(row: Planned, target: RemoteService, steps: Steps) -> Sequence[Exchange]:
+    """Play a flow and undo it, even if it ends early. The calls that undo it are reserved in advance."""
     target.prepare()
     target.saved()
+    flow = steps_in(row.flow, steps)
+    trace: list[Exchange] = []
+    reserved = sum(bool(step.undo) for step in flow)
+    target.calls_left -= reserved
     try:
-        trace = play(steps_in(row.flow, steps), target)
-        replies = [(one.step, one.reply) for one in trace if one.reply is not None]
-        if replies and all(reply.status >= 500 for _, reply in replies):
-            step, reply = replies[-1]
-            raise NotTheService(
-                f"every call failed; the last one, {step.call.partition('?')[0]}, returned {reply.status}"
-            )
-        with suppress(SpentBudget, NotTheService):  # the trace is valid even if undoing the steps fails
-            _undo(trace, target)
-        return trace
+        play(flow, target, trace)
     finally:
-        target.restored()
+        target.calls_left += reserved
+        try:
+            with target.interrupts.cleaning():
+                _undo(trace, target)
+        finally:
+            target.restored()
+    replies = [(one.step, one.reply) for one in trace if one.reply is not None]
+    if replies and all(reply.status >= 500 for _, reply in replies):
+        step, reply = replies[-1]
+        raise NotTheService(f"every call failed; the last one, {step.call.partition('?')[0]}, returned {reply.status}")
+    return trace
 
 
 def _undo(trace: Sequence[Exchange], target: RemoteService) -> None:
@@ -406,4 +417,4 @@ def _undo(trace: Sequence[Exchange], target: RemoteService) -> None:
                 body = filled(one.step.undo_body, values)
             except Unresolved:
                 continue
-            target.call(method, path, body, {})
+            target.clean_up(method, path, body)

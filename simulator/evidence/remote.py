@@ -17,6 +17,7 @@ from simulator.engine.clients.guard import LiveKeys
 from simulator.engine.clients.synchronous import NoResponse, SyncClient, read_body
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.evidence.flow import Reply, Step
+from simulator.evidence.interrupts import Interrupts
 from simulator.evidence.listener import QUIET_SECONDS, Listener
 from simulator.evidence.local import action_path, advance_body, invented
 from simulator.kernel.clock import parse_duration, parse_timestamp
@@ -71,7 +72,14 @@ class RemoteService:
         self._client = SyncClient(base_url, any_host=True, live_keys=live_keys, connect_seconds=10, tls=tls)
         self._base_url = base_url
         self._keys = {"public_key": keys[0], "secret_key": keys[1]}
-        self._control, self._sleep, self._listener = control, sleep, listener
+        self._control, self._listener = control, listener
+        self.interrupts = Interrupts()
+        self._sleep_quietly = sleep
+        """Sleeps in spite of a signal."""
+        self._due: tuple[str, str] | None = None
+        """The headers `Retry-After` and `Date` of a 429 response, until the next call has waited."""
+        self.left_behind: list[str] = []
+        """The calls that should have deleted a resource and could not be made."""
         self._endpoint = ""
         self._clock = (time.time(), time.monotonic())
         self.time_rate = 1.0
@@ -219,10 +227,14 @@ class RemoteService:
         authorized = {} if path == TOKEN_EXCHANGE.path else {"Authorization": f"Bearer {self._token}"}
         for attempt in range(_MOST_RETRIES):
             reply = self._send(method, path, body, {**authorized, **headers})
+            if reply.status == 429:
+                self._due = reply.headers.get("retry-after", "1"), reply.headers.get("date", "")
             if reply.status != 429 or not obey or attempt == _MOST_RETRIES - 1:
                 break
-            self._pause(reply.headers.get("retry-after", "1"), reply.headers.get("date", ""))
         return reply
+
+    def _sleep(self, seconds: float) -> None:
+        self.interrupts.sleep(self._sleep_quietly, seconds)
 
     def _pause(self, retry_after: str, date: str) -> None:
         """Wait for the time that a 429 response requires. Raise `SpentBudget` if the time is too long.
@@ -240,8 +252,12 @@ class RemoteService:
         self._sleep(max(seconds, 0.0))
 
     def _send(self, method: str, path: str, body: object, headers: Mapping[str, str]) -> Reply:
+        self.interrupts.check()
         if self.calls_left <= 0:
             raise SpentBudget("no calls are left")
+        if self._due is not None:
+            self._pause(*self._due)
+            self._due = None
         self.calls_left -= 1
         self.calls += 1
         content = None if body is None else json.dumps(body).encode()
@@ -308,7 +324,7 @@ class RemoteService:
         if self._control is None:
             if self._listener is None or not self.listens:
                 return []
-            events, seconds = self._listener.events(self._sleep)
+            events, seconds = self._listener.events(self._sleep_quietly)
             self.wait_left -= seconds
             return events
         rows: list[Shown] = self._steer(lambda control: control.get("/events", limit=200))["data"]
@@ -334,6 +350,7 @@ class RemoteService:
         if not isinstance(identifier, str):
             return f"the target refuses the endpoint ({_described(reply)})"
         self._endpoint = identifier
+        self.calls_left -= 1  # reserved for `unregister`
         if self._listener.tests:
             return ""
         if self._listener.unverified:
@@ -343,9 +360,17 @@ class RemoteService:
     def unregister(self) -> None:
         """Delete the listener's endpoint."""
         if self._endpoint:
-            self.calls_left += 1  # even if the budget is used up
-            self.call("DELETE", f"/webhooks/{self._endpoint}", None, {})
+            self.calls_left += 1
+            with self.interrupts.cleaning():
+                self.clean_up("DELETE", f"/webhooks/{self._endpoint}", None)
             self._endpoint = ""
+
+    def clean_up(self, method: str, path: str, body: object) -> None:
+        """Delete or restore a resource. If the call cannot be made, add it to `left_behind`."""
+        try:
+            self.call(method, path, body, {})
+        except (SpentBudget, NotTheService):
+            self.left_behind.append(f"{method} {path}")
 
     def saved(self) -> None:
         """Save the state of a controlled simulator, so that flows can be undone."""
@@ -358,6 +383,7 @@ class RemoteService:
         if self._control is not None:
             self._steer(lambda control: control.post(f"/snapshots/{self._snapshot}/restore"))
             self._steer(lambda control: control.delete(f"/snapshots/{self._snapshot}"))
+            self._due = None  # the restored world has no limit
 
 
 def _moment(date: str) -> datetime | None:

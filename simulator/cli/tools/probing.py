@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import click
+from click.core import ParameterSource
 
 from simulator.cli.output import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail, say
 from simulator.cli.progress import Line
@@ -30,6 +32,8 @@ _LISTEN = re.compile(r".+:[0-9]{1,5}")
 _PREPARING = 8
 """The number of calls besides the probes: sign-in, balances (2), clock (2), recipient, and the webhook endpoint (2)."""
 _SHOWN_CALLS = 3
+_SIGNALLED = 128
+"""The exit code for a signal is this number plus the number of the signal."""
 _ID = re.compile(r"/[a-z-]*[^a-z/-][^/]*")
 """A path segment with an id."""
 KEY_OPTIONS = {"--public-key": "RAMPSIM_PUBLIC_KEY", "--secret-key": "RAMPSIM_SECRET_KEY"}
@@ -88,7 +92,8 @@ def probe(
     Each probe is a sequence of calls to which the service responds differently under the assumption and under its
     alternatives. By default, the run only reads, requests quotes, and makes calls that are refused.
 
-    Exits with 1 if the service contradicts an assumption, and with 3 if no service responds.
+    Exits with 1 if the service contradicts an assumption, with 3 if no service responds, and with 130 or 143 after
+    SIGINT or SIGTERM.
     """
     from simulator.evidence.flow import read_steps
     from simulator.evidence.probing import Options, plan, read_probes
@@ -287,7 +292,10 @@ def _print_plan(planned: list[Planned], document: Any, options: Options, calls: 
 
 
 def _run(order: Order, as_json: Path | None) -> None:
+    from signal import SIGINT
+
     from simulator.evidence import observed
+    from simulator.evidence.interrupts import Interrupted
     from simulator.evidence.remote import NotTheService, SpentBudget
     from simulator.evidence.session import Session
 
@@ -297,16 +305,24 @@ def _run(order: Order, as_json: Path | None) -> None:
         fail([f"--out: {error}"], EXIT_USAGE)
     begun = time.monotonic()
     line = Line()
+    signal = 0
     try:
-        session.run(line.say, lambda text: say(text, err=True))
+        with session.service.interrupts.received():
+            session.run(line.say, lambda text: say(text, err=True))
     except (NotTheService, SpentBudget) as error:
         line.clear()
         fail([str(error)], EXIT_UNREACHABLE)
+    except Interrupted as error:
+        signal, session.ended = error.signal, f"{error}. {_continuation(order)}"
+    except KeyboardInterrupt:
+        signal, session.ended = SIGINT, f"a second signal interrupted the clean-up. {_continuation(order)}"
     finally:
         line.clear()
     decisions, service = session.decisions, session.service
     _report(decisions, session.facts, service.calls, session.ended)
     _hint(order, decisions, service.exchanges)
+    for call in service.left_behind:
+        say(f"Not cleaned up, because this call was not possible: {call}", err=True)
     if as_json is not None:
         report = {
             "version": 1,
@@ -318,11 +334,34 @@ def _run(order: Order, as_json: Path | None) -> None:
             "exchanges": service.exchanges,
         }
         as_json.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    if signal:
+        raise SystemExit(_SIGNALLED + signal)
     verdicts = {one.verdict for one in decisions.verdicts.values()}
     if verdicts & {"differs", "neither"}:
         raise SystemExit(EXIT_REFUSED)
     if verdicts == {"undecided"} and all(one.reason == "unreachable" for one in decisions.verdicts.values()):
         raise SystemExit(EXIT_UNREACHABLE)
+
+
+def _continuation(order: Order) -> str:
+    """Return one line on how to continue a run that was interrupted."""
+    if order.out is None:
+        return "No verdict was saved. A run with --out FILE can be continued"
+    return f"The verdicts so far are in {order.out}. To continue: {_command()}"
+
+
+def _command() -> str:
+    """Return the command that was run, without its keys."""
+    context = click.get_current_context()
+    words = ["rampsim", "probe"]
+    for one in context.command.params:
+        name, value = one.name or "", context.params.get(one.name or "")
+        if context.get_parameter_source(name) is not ParameterSource.COMMANDLINE or name.endswith("_key"):
+            continue
+        option = one.opts[-1]
+        for part in value if isinstance(value, tuple) else [value]:
+            words += [option] if isinstance(part, bool) else [option, str(part)]
+    return shlex.join(words)
 
 
 def _report(decisions: Decisions, facts: JsonObject, calls: int, ended: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from simulator.evidence.flow import Exchange, Reply, Step, play, read_steps
+from simulator.evidence.interrupts import Interrupts
 from simulator.evidence.probing import Decisions, Options, Planned, decide, plan, read_probes
 from simulator.evidence.remote import RemoteService
 from simulator.service import TOOLING
@@ -32,7 +33,11 @@ class Scripted:
         self._statuses: Iterator[str] = chain(statuses, repeat(statuses[-1]))
         self.account: Mapping[str, str] = {"own_amount": "20.01", "reference": "probe-1"}
         self.exchanges: list[Any] = []
-        self.looks = self.waits = 0
+        self.looks = self.waits = self.calls_left = 0
+        self.interrupts = Interrupts()
+
+    def clean_up(self, method: str, path: str, body: object) -> None:
+        self.call(method, path, body, {})
 
     def call(self, method: str, path: str, body: object, headers: Mapping[str, str], *, obey: bool = True) -> Reply:
         self.exchanges.append(path)
