@@ -5,14 +5,17 @@ from __future__ import annotations
 import copy
 import json
 import os
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from simulator.contract.files import contract_document, followed
 from simulator.evidence.computing import computed
 from simulator.evidence.features import ABSENT
 from simulator.evidence.flow import read_steps
+from simulator.evidence.local import invented
 from simulator.evidence.probing import read_probes
 from simulator.evidence.search import AGAIN, AS_ASSUMED, Search, combination
 from simulator.service import TOOLING
@@ -93,6 +96,37 @@ def test_every_alternative_has_a_probe_or_is_listed_as_undecidable() -> None:
 def test_flows_consist_of_known_steps() -> None:
     steps = read_steps(PROBING.steps)
     assert {name.rstrip(AGAIN) for flow in PROBES["flows"].values() for name in flow} <= steps.keys()
+
+
+def has_reference(call: str) -> bool:
+    """Return True if the request body of a call may have a `reference` according to the contract."""
+    method, _, path = call.partition(" ")
+    wanted = re.sub(r"\$\{[^}]*\}", "{}", path)
+    paths = contract_document()["paths"]
+    found = next(one for one in paths if re.sub(r"\{[^}]*\}", "{}", one) == wanted)
+    return '"reference"' in json.dumps(_resolved(paths[found][method.lower()].get("requestBody", {})))
+
+
+def _resolved(part: Any) -> Any:
+    """Return the property names of a schema and its variants."""
+    if isinstance(part, dict):
+        target = followed(contract_document(), part) if "$ref" in part else part
+        return [list(target.get("properties", {})), *(_resolved(one) for key, one in target.items() if key in _INNER)]
+    return [_resolved(one) for one in part] if isinstance(part, list) else None
+
+
+_INNER = ("content", "application/json", "schema", "oneOf", "anyOf", "allOf")
+
+
+def test_everything_that_a_step_creates_has_the_prefix_as_its_reference() -> None:
+    steps = read_steps(PROBING.steps).values()
+    creating = [step for step in steps if step.call.startswith("POST ") and step.spend in ("resource", "money")]
+    able = [step for step in creating if has_reference(step.call)]
+    assert {"onramp", "offramp", "send", "wallet"} <= {step.name for step in able}
+    assert invented("2026-01-05T08:00:00.000Z", "7")["reference"] == "probe-7"
+    for step in able:
+        assert isinstance(step.body, dict)
+        assert step.body.get("reference") == "${account.reference}", step.name
 
 
 @pytest.mark.long
