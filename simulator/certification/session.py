@@ -141,7 +141,7 @@ class Session:
 
     @property
     def history(self) -> tuple[Step, ...]:
-        """The steps of an order, from its creation to its end."""
+        """The steps in the processing of an order, from its creation to its end. Each step causes an event."""
         return self.stage.service.playbook.history
 
     def event(self) -> JsonObject:

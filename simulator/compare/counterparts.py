@@ -40,7 +40,7 @@ class Counterparts:
 
 
 def _is_replaced(value: object) -> bool:
-    """Return True if a recording contains a pseudonym instead of such a value."""
+    """Return True if sanitising a recording replaces this value with a pseudonym."""
     if isinstance(value, str):
         return value not in known().values and not known().prefix_of(value)
     return value is not None and not isinstance(value, bool)

@@ -85,7 +85,7 @@ def _decided(verdicts: Mapping[str, Shown]) -> dict[str, str]:
 
 
 class _Facts:
-    """Compares the facts in two files."""
+    """Compares the facts about the service (such as limits and rates) in two files."""
 
     def __init__(self) -> None:
         self.compared = 0

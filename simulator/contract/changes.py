@@ -133,8 +133,8 @@ def unnamed(found: Iterable[Change], changelog: str) -> list[Change]:
 
 
 def _one_sided(facts: Facts, others: Facts, *, gone: bool, older: Facts | None = None) -> list[Change]:
-    """Return a change for each fact that is missing in `others`, except for facts inside an object that is missing
-    completely.
+    """Return a change for each statement about the contract that is missing in `others`. If an object is missing
+    completely, the statements about its fields are not reported separately.
     """
     lacking = {fact.place for key, fact in facts.items() if key not in others and fact.keyword in _PLACES}
     listing = {fact.place for fact in others.values() if fact.keyword == "enum"}

@@ -32,7 +32,7 @@ operation = calls_under("Contract")
 
 
 def _document(file: str, name: str, summary: str, means: str) -> ControlOperation:
-    """Return the control operation for a contract file. The file is served with this server's address."""
+    """Return the control operation that serves a contract file. The served file contains this server's address."""
 
     async def text(call: ControlCall) -> Raw[str]:
         return Raw(here(call, _own(call, file)))

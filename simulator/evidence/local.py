@@ -203,7 +203,7 @@ def invented(now: str, run: str) -> dict[str, str]:
 
 
 def action_path(action: str) -> str:
-    """Return the path of the control call that performs an action. A path is returned unchanged."""
+    """Return the path of the control call that performs an action, or `action` unchanged if it is already a path."""
     return action if action.startswith("/") else f"/actions/{action}"
 
 

@@ -45,7 +45,7 @@ def told(names: Iterable[str], predictions: Mapping[str, Prediction]) -> set[tup
 
 
 def fewest(names: Iterable[str], predictions: Mapping[str, Prediction]) -> list[str]:
-    """Choose few features that distinguish the same pairs of sides as all the features together.
+    """Choose few features that distinguish the same pairs of alternatives as all the features together.
 
     Response features are preferred to event features, and short names to long names.
     """

@@ -137,8 +137,8 @@ class RemoteService:
     def drop_unknown(
         self, find: Callable[[Shown, Callable[[str, object], Any]], Mapping[str, str]]
     ) -> Mapping[str, str]:
-        """Delete the account values that the service does not know. Return a mapping from the name of each such value
-        to the reason.
+        """Delete the values that the user gave for the account and that `find` reports as unknown to the service.
+        Return the reason for each deleted value, by the value's name.
         """
         unknown: Mapping[str, str] = {}
         with suppress(NotTheService, SpentBudget):
@@ -313,7 +313,7 @@ class RemoteService:
         return True
 
     def _steer(self, call: Callable[[ControlClient], Any]) -> Any:
-        """Return the result of a control call. Raise `NotTheService` if it fails."""
+        """Make a control call and return its result. Raise `NotTheService` if it fails."""
         assert self._control is not None
         try:
             return call(self._control)

@@ -165,8 +165,8 @@ def _changed(
     name: str,
     listener: ProgressListener[None],
 ) -> dict[Flip, list[Changed]]:
-    """Return the tests whose result changed, by alternative. The alternatives are sorted as in the assumption
-    catalogue. Each of these tests is run a second time, to exclude tests that fail at random.
+    """Return, for each alternative, the tests that do not pass under it. The alternatives are sorted as in the
+    assumption catalogue. A test that does not pass is run a second time, to exclude tests that fail at random.
     """
 
     def tasks(some: Sequence[tuple[Flip, str]], mark: str) -> list[Task]:

@@ -92,9 +92,10 @@ def _judge(run: Run, result: Result, evidence: Document, baseline: Baseline, usu
 
 
 def _of_stages(before: Verdict, after: Verdict) -> Verdict:
-    """Return the verdict after the `--settle` command, with the name of the verdict before it in the field `before`.
+    """Combine the verdicts before and after the `--settle` command. The result is the verdict `after`, and its field
+    `before` contains the name of the earlier verdict.
 
-    If the command repaired the error, the verdict is `HIDDEN_BY_SETTLE`.
+    If the command repaired the error, the result is `HIDDEN_BY_SETTLE`.
     """
     if before.is_finding and not after.is_finding:
         note = f"before your job ran, the verdict was {before.verdict}: {before.note}"

@@ -259,7 +259,9 @@ class Store(dict[Any, Any]):
         return len(self._tables)
 
     def table_names(self) -> list[str]:
-        """Return the addresses of all tables requested so far, in order."""
+        """Return the names of all tables requested so far, in the order of the first request. The name of a table
+        contains its environment and owner.
+        """
         return list(self._tables)
 
     def drop_row_numbers(self) -> None:

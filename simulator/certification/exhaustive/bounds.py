@@ -134,5 +134,7 @@ class Bounds:
 
     @property
     def delivery_edges(self) -> int:
-        """The number of deliveries that lead from one multiset to another."""
+        """The number of pairs of a state and a delivery that is possible in it. A state is the number of deliveries of
+        each event so far.
+        """
         return int(len(self.events) * self.copies * (self.copies + 1) ** (len(self.events) - 1))

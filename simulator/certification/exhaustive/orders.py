@@ -47,7 +47,7 @@ def _silent(flow: Flow) -> int:
 
 @dataclass
 class Case:
-    """One flow, with its bounds and the receiver to which its events are delivered."""
+    """One flow to test, with the maximum number of copies of each event and the receiver of the deliveries."""
 
     stage: Stage
     flow: Flow

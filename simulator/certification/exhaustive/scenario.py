@@ -72,7 +72,9 @@ class Trace:
         return self.bounds.events[event] not in {step.event for step in self.flow.steps}
 
     def _rule(self) -> JsonObject:
-        """Return the rule that performs the steps and emits the event of an unknown type."""
+        """Return the scenario rule that performs the flow's actions at their times. If the path contains an event of an
+        unknown type, the rule also emits the event that is delivered as such.
+        """
         silent = [step.event for step in self.flow.steps if not step.action] or [self.flow.steps[0].event]
         due: list[tuple[int, JsonObject]] = [
             (at, {"action": step.action})

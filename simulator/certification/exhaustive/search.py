@@ -140,8 +140,8 @@ class Search:
         return list(self._plays)
 
     def take(self, outcomes: Sequence[Outcome]) -> None:
-        """Record one outcome for each play of the last level, in the same order. If there are fewer outcomes than
-        plays, end the search.
+        """Record the outcomes of the plays that `level` last returned, in the same order. If there are fewer outcomes
+        than plays, end the search.
         """
         found: list[State] = []
         for play, outcome in zip(self._plays, outcomes, strict=False):

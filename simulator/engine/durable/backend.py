@@ -106,7 +106,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class StoredWorld:
-    """The saved form of a world: a base, which is a full state, and entries with later changes."""
+    """The saved form of a world: the full state at one time (the base), and an entry for each later change."""
 
     world: str
     number: int

@@ -220,7 +220,7 @@ class PersistenceLayer(Observer):
         self._note(world_id)
 
     def _note(self, world_id: str) -> None:
-        """Record that a world has unsaved changes, and schedule a batch."""
+        """Record that a world has unsaved changes, and schedule the next batch of writes to the store."""
         self._batches.dirty[world_id] = None
         self._gather_soon()
 

@@ -122,7 +122,9 @@ class JournaledCall:
 
 
 class Traffic:
-    """The journalled API requests that were routed to an operation, as detectors read them."""
+    """The API requests in a world's journal that were routed to an operation, in the form that the detectors of advice
+    use.
+    """
 
     def __init__(self) -> None:
         self.calls: list[JournaledCall] = []

@@ -107,9 +107,9 @@ def field_in(name: str, *values: str) -> HasValue:
 
 
 def find_all(rows: indexes.TableIndex[R], conditions: Sequence[Condition[R]]) -> BitMap:
-    """Return the records that match the conditions, using indexes.
+    """Apply the conditions one after another, using indexes, and return the records that match.
 
-    If at most `FEW` records are left, the remaining conditions are skipped, and the caller must test them.
+    As soon as at most `FEW` records are left, the remaining conditions are skipped. The caller must then test them.
     """
     found = rows.all
     for condition in conditions:

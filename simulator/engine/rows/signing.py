@@ -12,7 +12,7 @@ from simulator.kernel.world import World
 
 
 class Endpoint(Protocol):
-    """The fields of a webhook endpoint that the e-mail about its disabling needs."""
+    """The fields of a webhook endpoint that are needed for the e-mail about disabling it."""
 
     @property
     def id(self) -> str: ...

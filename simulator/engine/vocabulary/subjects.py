@@ -39,7 +39,9 @@ class Subject:
 
 
 def subjects_of(events: Iterable[EventType], kinds: Collection[Kind]) -> Mapping[str, tuple[Subject, ...]]:
-    """Return the subjects of each event, by event name. They are sorted by the first event that is about their kind."""
+    """Map the name of each event to its subjects: the kinds of resource that the event can be about. An event's
+    subjects are sorted by the first event that is about their kind.
+    """
     order = dict[str, int]()
     found: dict[str, tuple[Subject, ...]] = {}
     for event in events:

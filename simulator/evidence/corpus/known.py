@@ -1,4 +1,4 @@
-"""The words in the contract. A recording may contain these strings unchanged."""
+"""The names, values and id prefixes in the contract. A sanitised recording may contain these strings unchanged."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ x-forwarded-for x-forwarded-host x-forwarded-port x-forwarded-proto x-requested-
 
 @dataclass(frozen=True)
 class Known:
-    """The names, values and prefixes in the contract."""
+    """The strings and id prefixes in the contract, by the way in which the contract uses them."""
 
     members: frozenset[str]
     """The names of fields and query parameters."""

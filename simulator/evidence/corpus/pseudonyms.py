@@ -154,7 +154,9 @@ class Pseudonyms:
         return hashlib.shake_256(self._key + text.encode("utf-8", "surrogatepass")).digest(length)
 
     def _drawing(self, text: str) -> Callable[[int], bytes]:
-        """Return an endless source of bytes that depend only on the key and the string."""
+        """Return a function that returns the next bytes of an endless sequence. The sequence depends only on the key of
+        the pseudonyms and the string.
+        """
         count = 0
 
         def draw(length: int) -> bytes:

@@ -143,9 +143,9 @@ class Case:
 
 
 def features_in(exchanges: Sequence[Exchange]) -> Features:
-    """Return the features of each exchange, and of each pair of consecutive exchanges.
+    """Return the features of each exchange, and of each exchange compared with the previous exchange of the same call.
 
-    Names begin with `#` and a number.
+    The name of a feature contains `#` and the number of its exchange.
     """
     found: Features = {}
     last: dict[str, tuple[str, Seen]] = {}
@@ -279,7 +279,9 @@ class Inference:
     def _strange_operations(
         self, usual: Mapping[str, str], predictions: Sequence[Mapping[str, Mapping[str, Run]]]
     ) -> set[str]:
-        """Return the operations with a recorded status that no world returns, so the account's state must differ."""
+        """Return the operations for which the recording contains an HTTP status that no replay returned. The cause must
+        be a difference in the account's state.
+        """
         found = set()
         for at, case in enumerate(self.cases):
             runs = [case.run(usual), *(run for runs in predictions[at].values() for run in runs.values())]

@@ -116,7 +116,7 @@ def moment_of(value: object) -> int | None:
 
 
 def pairs_of(recorded: object, played: object) -> Iterator[tuple[object, object]]:
-    """Yield each pair of values at the same path."""
+    """Yield each pair of a recorded value and a replayed value at the same path."""
     if isinstance(recorded, Mapping) and isinstance(played, Mapping):
         for name in recorded.keys() & played.keys():
             yield from pairs_of(recorded[name], played[name])

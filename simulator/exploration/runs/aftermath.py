@@ -156,8 +156,8 @@ def _live_on(
 ) -> None:
     """Let four simulated days pass. If the application creates orders in these days, let four more days pass.
 
-    `learning`: the worlds in which customers approve all open payer prompts first. The ids of the transactions paid in
-    this way are added to `paid`.
+    `learning`: the worlds in which, before the days pass, customers pay all orders that wait for a payment. The ids of
+    these transactions are added to `paid`.
     """
     for _ in range(1 + _FOLLOW_UPS):
         known = _orders(worlds)

@@ -35,7 +35,9 @@ class Watch:
         self._states: list[object] = []
 
     def rows(self) -> list[Document]:
-        """Return the orders that were late, as evidence."""
+        """Return the orders for which the books disagreed with the ledger for longer than the tolerated time. The
+        verdict on the run uses these rows.
+        """
         each = [one._asdict() for one in self.late.values()]
         return [{**row, "expected": f"{row['expected']:f}", "actual": f"{row['actual']:f}"} for row in each]
 

@@ -62,7 +62,7 @@ def _is_good(status: int | None) -> bool:
 
 
 def canonical(rows: object) -> str:
-    """Return books as a string that is the same for every sequence of their lines."""
+    """Return books as a string that does not depend on the order of their rows."""
     if not isinstance(rows, list):
         return ""
     return "; ".join(sorted(json.dumps(row, sort_keys=True) for row in rows))

@@ -217,8 +217,9 @@ class Receiver:
     def close(self, *, keep_endpoint: bool = False) -> None:
         """Stop receiving. Remove the endpoint from the world, unless `keep_endpoint` is True.
 
-        Deliveries in flight get up to two seconds for their response. Otherwise the advice would report a cut attempt
-        as an error of the application. Raises an application error that `wait_for` has not raised yet.
+        Deliveries in flight get up to two seconds for their response. Otherwise, the simulator's advice would report
+        the interrupted delivery as an error of the application. Raises the first application error that `wait_for` has
+        not raised yet.
         """
         if not self._is_open:
             return
@@ -306,8 +307,8 @@ class Receiver:
         return answer
 
     def _report_moment(self) -> None:
-        """Report the world's current time to the listeners in `on_delivery`. The clock is paused until the delivery
-        attempts have their responses.
+        """Report the world's current time to the listeners in `on_delivery`. The clock is paused until every delivery
+        in flight has a response.
         """
         with suppress(SimulatorError):  # the world has ended
             now = self._world.now

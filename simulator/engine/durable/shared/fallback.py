@@ -67,9 +67,8 @@ class _Call:
 
     @property
     def reach(self) -> Access | None:
-        """The caller's access if the request creates a world and the caller's control token has a world limit.
-
-        The value is None for all other requests.
+        """The worlds that the caller's control token can access, if the request creates a world and the token has a
+        world limit. Otherwise None.
         """
         if self.admission is None or self.admission.row.name != "create_world":
             return None

@@ -66,7 +66,7 @@ owner, so nothing was done. `broken`: the request was sent, and no response arri
 
 @dataclass(frozen=True)
 class TryLock:
-    """Step: lock a world, increment its epoch, save this replica's address and read the state of the world.
+    """Tells the caller: lock a world, increment its epoch, save this replica's address and read the state of the world.
 
     If `creates` is True, first insert an empty world if the world does not exist. Afterwards, call `granted`, `denied`
     or `absent`.
@@ -79,7 +79,10 @@ class TryLock:
 
 @dataclass(frozen=True)
 class Serve:
-    """Step: process a request on this replica, or return 404 if the world does not exist. Then call `finished`."""
+    """Tells the caller: process a request on this replica, or return 404 if its world does not exist.
+
+    Then call `finished`.
+    """
 
     ticket: int
     world: str
@@ -87,7 +90,7 @@ class Serve:
 
 @dataclass(frozen=True)
 class Forward:
-    """Step: send a request, marked as forwarded, to the replica at `address`. Then call `forwarded`."""
+    """Tells the caller: send a request, marked as forwarded, to the replica at `address`. Then call `forwarded`."""
 
     ticket: int
     address: str
@@ -95,14 +98,14 @@ class Forward:
 
 @dataclass(frozen=True)
 class Later:
-    """Step: call `again` for a request after a short delay."""
+    """Tells the caller: call `again` for a request after a short delay."""
 
     ticket: int
 
 
 @dataclass(frozen=True)
 class Refuse:
-    """Step: refuse a request with an error for `reason`. If a response was already computed, discard the response."""
+    """Tells the caller: refuse a request with an error for `reason`. Discard a response that was already computed."""
 
     ticket: int
     reason: Reason
@@ -110,7 +113,7 @@ class Refuse:
 
 @dataclass(frozen=True)
 class Settle:
-    """Step: stop firing the timers of a world, and wait until all its writes are durable. Then call `settled`."""
+    """Tells the caller: fire no more timers of a world. Call `settled` when all its writes are durable."""
 
     session: int
     world: str
@@ -118,14 +121,14 @@ class Settle:
 
 @dataclass(frozen=True)
 class Unload:
-    """Step: remove a world from memory."""
+    """Tells the caller: remove a world from memory."""
 
     world: str
 
 
 @dataclass(frozen=True)
 class Release:
-    """Step: release the lock for a world, and remove this replica's address from the table row for the world.
+    """Tells the caller: release a world's lock, and remove this replica's address from the world's table row.
 
     Then call `released`.
     """
@@ -136,12 +139,14 @@ class Release:
 
 @dataclass(frozen=True)
 class Connect:
-    """Step: open a new owning connection, and retry until a connection is open. Then call `connected`."""
+    """Tells the caller: open a new database connection, which holds the locks of this replica's worlds. Retry until it
+    is open, then call `connected`.
+    """
 
 
 @dataclass(frozen=True)
 class Drained:
-    """Step: stop this replica, which no longer owns any worlds."""
+    """Tells the caller: stop this replica, which no longer owns any worlds."""
 
 
 Step: TypeAlias = TryLock | Serve | Forward | Later | Refuse | Settle | Unload | Release | Connect | Drained

@@ -141,7 +141,9 @@ class Sharing:
         return ticket, await self._decided(ticket, steps)
 
     async def forwarded(self, ticket: int, outcome: ownership.Outcome) -> Decision | None:
-        """Return the next step for a forwarded request, or None if the request received a response."""
+        """Decide what to do with a request after it was forwarded to another replica. Return None if that replica
+        responded to it.
+        """
         steps = self.machine.forwarded(ticket, outcome)
         return None if outcome == "answered" else await self._decided(ticket, steps)
 

@@ -128,7 +128,9 @@ class DriveChecker:
         return row
 
     def _fields_of_expectation(self, path: Path, expectation: dict[str, object]) -> None:
-        """Check that the fields and values in an expectation can exist."""
+        """Check that the fields and values in an expectation can occur in the event, delivery, resource or response
+        that it describes.
+        """
         where, vocabulary = expectation.get("where"), self._vocabulary
         if "event" in expectation:
             self._wheres.check_event(path, where, expectation["event"])

@@ -224,7 +224,7 @@ class Courier:
         return frozenset(attempt for attempt, sent_at in self._flights[world].sent.items() if sent_at <= opened_at)
 
     def wake(self, world: World) -> None:
-        """Wake all callers that wait for a world, so that they check whether to continue waiting."""
+        """Wake all callers that wait for deliveries of a world, so that they check again whether they must wait."""
         flight = self._flights[world]
         waiters, flight.waiters = flight.waiters, []
         for waiter in waiters:

@@ -66,7 +66,8 @@ def early_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan | 
 
 
 def save_plan(world: World, place: str, plan: DeliveryPlan) -> None:
-    """Save the fault effects for the first attempt to deliver the event at a queue position.
+    """Save the effects of a fault on the first delivery of a queued event. `place` is the event's position in the
+    queue.
 
     Call this inside a transaction. Faults are matched when the event happens, because the time at which the queue
     reaches the event depends on the receiver.
@@ -76,7 +77,8 @@ def save_plan(world: World, place: str, plan: DeliveryPlan) -> None:
 
 
 def take_plan(world: World, place: str) -> DeliveryPlan | None:
-    """Remove and return the fault effects for the event at a queue position, or None if no fault matched.
+    """Remove and return the saved effects of a fault on the delivery of a queued event, or None if no fault matched.
+    `place` is the event's position in the queue.
 
     Call this inside a transaction.
     """
