@@ -38,7 +38,9 @@ _STRANGE_BOOKS = (
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings for a run. `Session` describes the durations."""
+    """The settings for a certification run. `patience_seconds` and the other durations are described in the class
+    `Session`.
+    """
 
     url: str
     key: str

@@ -174,9 +174,7 @@ class Session:
         return run_twice(self.stage, f"certify-{self.stage.run}-{self._rule}")
 
     def claim_runs(self, schedule: Schedule, history: str) -> None:
-        """Require that the application's records contain both runs of a recurring order. Records that contain neither
-        run are also accepted.
-        """
+        """Require that the application's records contain either both runs of a recurring order or neither of them."""
         due = schedule.amount, schedule.currency, history, schedule.names
         self.claims.append(Claim(self._rule, schedule.reference, *due, is_optional=True))
 

@@ -23,7 +23,7 @@ class Line:
         self._live = sys.stderr.isatty()
 
     def say(self, text: str) -> None:
-        """Replace the text of the line."""
+        """Show this text instead of the previous one."""
         if self._live:
             say_passing(text[: get_terminal_size().columns - 1])
 

@@ -22,7 +22,9 @@ _DECIMAL = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?", re.ASCII)
 
 @dataclass(frozen=True)
 class Change:
-    """A verdict or a fact that is different in the newer file."""
+    """A difference between two files of observed behaviour: the verdict on an assumption, or another observed value (a
+    fact), has changed.
+    """
 
     kind: str
     """`verdict` or `fact`."""

@@ -132,7 +132,7 @@ Trace: TypeAlias = Sequence[Exchange]
 
 
 class Target(Protocol):
-    """A service that plays steps."""
+    """The service on which a flow is performed: makes calls, waits, causes outside events and receives webhooks."""
 
     @property
     def account(self) -> Mapping[str, str]:

@@ -129,9 +129,9 @@ def _lost_for_good(site: Site) -> Arming | None:
     """This delivery and all later deliveries are lost, even on the simulated days after the test, and even if their
     event type occurs only because of another fault.
 
-    The integrator's job runs a day after the test, as a nightly job does. If the job ran directly after the test, its
-    errors would rarely show. For example, a job that wrongly marks old orders as expired would find only an order that
-    is a minute old.
+    The integrator's job runs a day after the test, as a nightly job does. If the job ran directly after the test, it
+    would rarely fail. For example, a job that wrongly marks old orders as expired would find only an order that is a
+    minute old.
     """
     skip = site.facts["before"] + (site.variant == AFTERWARDS)
     fault = {"webhook": {}, "deliver": {"drop": True}, **({"skip": skip} if skip else {})}

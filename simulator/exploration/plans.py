@@ -18,7 +18,7 @@ PLANS = ("quick", "pair", "full", ORDERS, PAIRS)
 
 @dataclass(frozen=True)
 class Run:
-    """One test under one fault. `plan` is its `Arming` as JSON."""
+    """One execution of a test with one fault. `plan` is the fault's setup as JSON (see the class `Arming`)."""
 
     id: str
     test: str

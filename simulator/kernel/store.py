@@ -103,7 +103,7 @@ class Address(NamedTuple, Generic[Row]):
 
     @property
     def text(self) -> str:
-        """Return the address as used in exported worlds: `sandbox:wallets@usr_1:deleted`. `address_of` parses it."""
+        """The table's name in an exported world, such as `sandbox:wallets@usr_1:deleted`. `address_of` parses it."""
         own = self.key.own_text(self.environment)
         if not (self.owner or self.deleted):
             return own
@@ -118,7 +118,7 @@ class Address(NamedTuple, Generic[Row]):
 
     @property
     def of_deleted(self) -> Address[Row]:
-        """Return the address of this table's deleted rows."""
+        """The address of the table that contains the deleted rows of this table."""
         return self._replace(deleted=True)
 
 

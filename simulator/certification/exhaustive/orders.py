@@ -189,7 +189,7 @@ class Tracked:
         return self.events[number]
 
     def live(self, phase: int) -> None:
-        """Perform the flow's steps up to this index."""
+        """Perform the flow's remaining steps up to the one with the index `phase`."""
         if phase > self.phase:
             self.order.live(*self.case.flow.steps[self.phase + 1 : phase + 1])
             self.phase = phase

@@ -244,7 +244,9 @@ class Saving:
         return judged(order, row, self._read[saved.key], after, self.books)
 
     def _fresh(self, path: Path) -> SavedOrder:
-        """Restore the state before the run, and create an order as in `Case.early`."""
+        """Restore the states of the application and the world before the run. Then create an order with `Case.early`,
+        and save its state after each step of the flow.
+        """
         self.application.restore(self.start)
         self.world.restore(0, 0)
         made, _ = self.case.early(path)

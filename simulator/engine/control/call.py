@@ -144,7 +144,7 @@ class ControlCall:
             await self.runtime.wake(world_id)
 
     async def wake_snapshot(self, snapshot_id: str) -> None:
-        """Load the world that a snapshot belongs to, if it exists only in the store."""
+        """Load a snapshot and its world into memory if they are only in the store."""
         if snapshot_id not in self.simulator.snapshots and self.runtime.persistence is not None:
             await self.runtime.persistence.wake_snapshot(snapshot_id)
 

@@ -99,7 +99,7 @@ _OF_SCENARIOS = {"skipped": "step_skipped", "failed": "step_failed", "stopped": 
 
 
 def scenario_log(world: World, _: Traffic) -> Iterator[Signal]:
-    """Yield signals for steps that scenarios skipped or failed, and for scenarios that were stopped."""
+    """Yield signals for scenario steps that were skipped or that failed, and for scenarios that were stopped."""
     for row in world.store[LOG].values():
         kind = _OF_SCENARIOS.get(row["what"])
         if kind is not None:

@@ -101,7 +101,9 @@ class TableIndex(Generic[R]):
             yield from (self._keys[number] for number in list(among[max(end - _BLOCK, 0) : end])[::-1])
 
     def written(self, key: str, old: R, new: R) -> None:
-        """Update all parts after a write or its undo. `old` is ABSENT for an added row, `new` for a deleted row."""
+        """Update the indexes for all properties after a row was written or a write was undone. `old` is ABSENT for an
+        added row, `new` for a deleted row.
+        """
         if old is ABSENT:
             number = len(self._keys)
             self._keys.append(key)
@@ -130,7 +132,7 @@ class TableIndex(Generic[R]):
         return self._numbers[key]
 
     def values(self, by: Callable[[R], Iterable[str | None]]) -> Values[R]:
-        """Return the part of the index for the values that `by` returns for a row."""
+        """Return the index by the property that `by(row)` returns, such as the status of a row."""
         return self._part(Values, by)
 
     def order(self, by: Callable[[R], Any]) -> Order[R]:
@@ -186,7 +188,7 @@ class TableIndex(Generic[R]):
 
 
 class Part(ABC, Generic[R]):
-    """A part of a table index, for one property of the rows. `by` returns this property of a row."""
+    """One part of a table index: the rows by one property. `by` returns this property of a row."""
 
     def __init__(self, rows: TableIndex[R], by: Callable[[R], Any]) -> None:
         self.rows = rows
@@ -194,7 +196,9 @@ class Part(ABC, Generic[R]):
 
     @abstractmethod
     def fill(self) -> Iterator[None]:
-        """Add the rows that exist at the first step, some in each step. Apply later writes with `written`."""
+        """Add the existing rows in chunks, and yield after each chunk. For rows that are written in the meantime, the
+        caller uses `written`.
+        """
 
     @abstractmethod
     def written(self, number: int, old: R, new: R) -> None:
@@ -331,7 +335,7 @@ class Order(Part[R]):
         return BitMap().union(*ends, *(block.numbers for block in self._blocks[first + 1 : last]))
 
     def cut(self, among: BitMap, start: int, end: int, *, descending: bool) -> list[int]:
-        """Return the row numbers at positions `start` to `end` - 1 of the sorted rows in `among`."""
+        """Sort the rows whose numbers are in `among`. Return the numbers at positions `start` to `end` - 1."""
         found: list[int] = []
         step = -1 if descending else 1
         for block in self._blocks[::step]:

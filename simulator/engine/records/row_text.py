@@ -42,7 +42,7 @@ class RowTexts:
     def dumps(self, value: object) -> bytes:
         """Return the JSON for a value whose rows were passed through `ready`.
 
-        Raise `TypeError` if rows cannot contain the value.
+        Raise `TypeError` for a value of a type that a row cannot contain.
         """
         return orjson.dumps(value, self._asked, orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME)
 

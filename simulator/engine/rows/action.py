@@ -141,8 +141,8 @@ class ActionTable:
 
     @cached_property
     def initial(self) -> Sequence[tuple[Initial, str]]:
-        """The fields in a scenario's `world` section with the names of their actions, in the order in which the actions
-        run.
+        """Pairs of a field in a scenario's `world` section and the name of the action that sets it, in the order in
+        which the actions run.
         """
         found = [(row.initially, row.name) for rows in self.rows.values() for row in rows if row.initially is not None]
         return sorted(found, key=lambda one: one[0].order)

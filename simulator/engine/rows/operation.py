@@ -7,7 +7,7 @@ A package declares an operation on the function that implements it:
 
     @operation("PATCH /wallets/{id}", "Change the label, disable or enable", load=by_id(WALLETS, "wallet"))
     def update_wallet(call: Call[bodies.WalletChanges, None, Wallet]) -> shapes.WalletShape:
-        \"""Changes what is sent: the label, or whether deposits are credited.\"""
+        \"""Changes the label of the wallet, or whether its deposits are credited.\"""
 
 The function defines the name, description, body, query and response of the operation. Its annotations are evaluated on
 first use.

@@ -94,7 +94,9 @@ class Persistence(WriteBarrier, Protocol):
         """
 
     def delete_unreadable(self, world_id: str) -> None:
-        """Delete a quarantined world from the store. If this is the world `default`, create it again immediately."""
+        """Delete a saved world that this version cannot read. If it is the world `default`, create a new `default`
+        immediately.
+        """
 
     @property
     def is_leaving(self) -> bool:

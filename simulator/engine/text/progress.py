@@ -19,7 +19,7 @@ class ProgressListener(Generic[Result]):
         """
 
     def noted(self, note: str) -> None:
-        """Handle a note that the user should read."""
+        """Receive a note for the user."""
 
     def running(self, name: str) -> None:
         """Handle the start of a step."""

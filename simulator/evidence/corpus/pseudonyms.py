@@ -49,7 +49,7 @@ _EPOCH_MS = 978_307_200_000
 
 
 class Pseudonyms:
-    """The pseudonyms and counters of one recording."""
+    """Creates the pseudonyms in one recording, and counts the repeated attempts of a call."""
 
     def __init__(self, key: bytes, *, hide_amounts: bool = False) -> None:
         self._key = key

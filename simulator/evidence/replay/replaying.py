@@ -35,7 +35,7 @@ _LONG_MS = 10 * 60_000
 
 @dataclass(frozen=True)
 class Answered:
-    """A raw response of a target."""
+    """The status, headers and body of a response, as received."""
 
     status: int
     headers: Headers

@@ -237,7 +237,9 @@ class _Databases:
         return made
 
     def _report(self, one: sqlite3.Connection) -> None:
-        """Report a write if a connection has committed changes since the last call of this method."""
+        """Report a write to the current piece of work if this connection has committed changes that were not reported
+        yet.
+        """
         if not one.in_transaction and one.total_changes != self._committed.get(id(one), 0):
             self._committed[id(one)] = one.total_changes
             if _scene.get() is not None:

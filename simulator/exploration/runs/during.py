@@ -42,8 +42,8 @@ class Watch:
         return [{**row, "expected": f"{row['expected']:f}", "actual": f"{row['actual']:f}"} for row in each]
 
     def advance(self, advance: Advance, body: Document) -> JsonObject:
-        """Advance the clock as the request body specifies, and check the books at each time at which they can become
-        late. Return the result of the whole advance.
+        """Advance the clock as the request body specifies. Stop at each timer, and at each time at which a difference
+        has lasted too long, to check the books. Return the result of the whole advance.
         """
         self.look()
         target = self._target(body)
@@ -90,7 +90,9 @@ class Watch:
         return None if body.get("to") is None else parse_timestamp(body["to"])
 
     def _next_ms(self) -> int | None:
-        """Return the time of the next timer, or the time at which a tolerated difference becomes a finding."""
+        """Return the time at which the next timer fires or the next tolerated difference between the books and the
+        ledger becomes a finding, whichever is earlier. Return None if there is neither.
+        """
         now = self._now_ms()
         timer = self._one.world.control("GET", "/clock")["next_timer_at"]
         ends = [since + self._tolerated_ms for order, since in self._since.items() if order not in self.late]

@@ -210,7 +210,8 @@ def call_of(world: World, call_id: str) -> JournalledCall | None:
 def _last_request(world: World) -> list[Any]:
     """Return the value of the field `after` for a control call that ends now.
 
-    The value contains the id of the last API request, and the number of requests with that id so far.
+    The value contains the id of the last API request, and how often this id has occurred: a replayed response repeats
+    the id of the first request.
     """
     requests = requests_of(world).entries
     if not requests:

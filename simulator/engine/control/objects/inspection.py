@@ -248,9 +248,9 @@ def _describe_cause(world: World, cause: Cause) -> str:
 
 
 def _does(world: World, kind: str) -> str:
-    """Return the description of a timer.
+    """Return the description of a kind of timer.
 
-    The name of an unknown kind, such as a delivery attempt of the courier, is returned unchanged.
+    If the kind has no description, return its name. This is the case for webhook attempts.
     """
     row = world.wiring.timers.get(kind)
     return kind if row is None else row.does

@@ -60,7 +60,7 @@ class FieldSet:
 
     @property
     def items(self) -> FieldSet:
-        """The item schemas of all variants that are lists."""
+        """The possible values of one item, if the field is a list."""
         lists = [variant for variant in self.variants if variant.get("type") == "array"]
         return FieldSet(
             tuple(one for variant in lists for one in _variants_of(variant.get("items", _ANYTHING), variant["$defs"]))

@@ -54,8 +54,8 @@ def all_hold(wanted: Iterable[Condition], look: Look, is_scenario: IsScenario) -
 
 
 def passes(wanted: object, value: object) -> bool:
-    """Return True if a value passes the test in one entry of a `where`. In a `names_scenario` test, no string counts as
-    the name of a scenario.
+    """Return True if a value passes the test in one entry of a `where`. The test `names_scenario` treats every string
+    as an unknown scenario.
     """
     return _compile(wanted, glob=False)(value, {}, lambda name: False)
 

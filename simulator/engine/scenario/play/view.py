@@ -45,9 +45,7 @@ def origin_with_ancestors(world: World, object_id: str) -> RequestOrigin:
 
 
 class View:
-    """Returns the values at dotted paths in an object (`object_id`) or a request (`body`), including values in related
-    resources.
-    """
+    """Looks up dotted paths in an object (`object_id`) or a request (`body`). A path can lead to a related resource."""
 
     def __init__(
         self,

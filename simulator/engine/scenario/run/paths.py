@@ -152,7 +152,9 @@ def _steps(world: World, actions: ActionTable, record: Any, move: Move) -> Drive
 
 
 def _call(world: World, record: Any, on: str) -> Drive:
-    """Return the API call that causes a transition, as a tuple of one step. Return () if there is no such call."""
+    """Return a scenario step with the API call that causes a transition, as a tuple of one item. Return () if no call
+    causes it.
+    """
     collection = kind_of(world, record).collection
     if not collection:
         return ()

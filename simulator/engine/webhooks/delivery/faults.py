@@ -242,7 +242,7 @@ def altered(raw: bytes) -> bytes:
 
 
 def marked(world: World, delivery: Delivery, event: Event, plan: DeliveryPlan) -> Delivery:
-    """Return a copy of a delivery that also contains the effects of its fault."""
+    """Return a copy of a delivery record that also states what the fault changed in the delivery."""
     return replace(
         delivery,
         altered=plan.alter_body,

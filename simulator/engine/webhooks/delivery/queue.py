@@ -218,7 +218,7 @@ def _plan_timer(
 ) -> None:
     """Plan a retry or a delayed attempt.
 
-    `announced_by` is the id of the delivery whose `next_attempt_at` announces the attempt.
+    `announced_by` is the id of the previous delivery, whose `next_attempt_at` contains the attempt's time.
     """
     row = str(world.next_sequence("webhook_planned"))
     # Timers that are due at the same time fire in the order in which they were planned. Here, this is the order of

@@ -113,8 +113,8 @@ class RecurringPayment(Record):
         return self.schedule.moments(self._after_last_run(now_ms), count)
 
     def all_runs(self, now_ms: int) -> int | None:
-        """Return the total number of runs if the payment continues at `now_ms`, or None if it has no end (decision
-        S19).
+        """Return the number of past and future runs of a payment that is resumed at `now_ms`, or None if the schedule
+        has no end (decision S19).
 
         If the schedule has an end date, the total is the number of past runs plus the number of remaining dates.
         """

@@ -96,7 +96,9 @@ def born_active(bench: Bench) -> None:
 
 @promise("quote.echo", "Ramp quote", "writes")
 def echo(bench: Bench) -> None:
-    """A ramp quote contains the values from the request. The amount is on the side that amount_currency selects."""
+    """A ramp quote contains the values from the request. The amount is the source amount or the destination amount,
+    whichever is in amount_currency.
+    """
     for body in (
         stock.ONRAMP, stock.OFFRAMP, {**stock.ONRAMP, "amount": stock.CRYPTO, "amount_currency": "USDC"},
         {**stock.OFFRAMP, "amount": stock.FIAT, "amount_currency": "KES"},
