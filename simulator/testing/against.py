@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NoReturn, TypeAlias
@@ -28,6 +29,17 @@ VARIABLES = ("SIMULATOR_TARGET_URL", "RAMPSIM_PUBLIC_KEY", "RAMPSIM_SECRET_KEY")
 """The base URL of the service, which ends with /v1, and the keys of a test account."""
 
 
+class _Transport(httpx.HTTPTransport):
+    """A transport that fails the test with one line if the target is unreachable."""
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        try:
+            return super().handle_request(request)
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            address = f"{request.url.scheme}://{request.url.netloc.decode()}"
+            pytest.fail(f"The target of SIMULATOR_TARGET_URL is unreachable: {address}: {error}", pytrace=False)
+
+
 class TargetWorld:
     """The real service, in place of the fixture `world`. This class has only `client`, `keys`, `base_url` and
     `token()`.
@@ -38,7 +50,7 @@ class TargetWorld:
     def __init__(self, base_url: str, public_key: str, secret_key: str) -> None:
         self.base_url = base_url.rstrip("/")
         self.keys = Keys(public_key, secret_key, "", self.base_url)
-        self._transport = httpx.HTTPTransport(trust_env=False)
+        self._transport = _Transport(trust_env=False)
 
     @cached_property
     def client(self) -> httpx.Client:
@@ -65,6 +77,32 @@ def side_of(item: pytest.Item) -> str:
     """Return "simulator" or "target" for a test with the marker `against`, or "" for a test without the marker."""
     callspec = getattr(item, "callspec", None)
     return str(callspec.params.get("rampsim_side", "")) if callspec is not None else ""
+
+
+def name_of(item: pytest.Item) -> str:
+    """Return the id of a test without its side, so that it is the same on both sides."""
+    test, bracket, parameters = item.nodeid.partition("[")
+    side = rf"(^|-){side_of(item)}(-|$)"
+    shown = re.sub(side, lambda found: "-" if all(found.groups()) else "", parameters[:-1], count=1)
+    return f"{test}[{shown}]" if bracket and shown else test
+
+
+def check_marker(item: pytest.Item) -> None:
+    """Fail the test if its marker `against` has wrong arguments."""
+    marker = item.get_closest_marker("against")
+    if marker is not None and not _is_valid(marker):
+        given = ", ".join([*map(repr, marker.args), *(f"{name}={value!r}" for name, value in marker.kwargs.items())])
+        pytest.fail(f'{item.nodeid}: @pytest.mark.against takes "simulator" and "target", not {given}.', pytrace=False)
+
+
+def _is_valid(marker: pytest.Mark) -> bool:
+    return not marker.kwargs and (not marker.args or set(map(str, marker.args)) == set(SIDES))
+
+
+def why_nothing_compared(item: pytest.Item, exchanges: Exchanges | None) -> str:
+    """Return the reason why a test without exchanges compares nothing. `exchanges` is None if it has no world."""
+    why = "does not use the fixture `world`" if exchanges is None else "makes no call with `world.client`"
+    return f"{item.nodeid}: nothing was compared, because the test {why}."
 
 
 def target_world(item: pytest.Item) -> TargetWorld:
@@ -106,14 +144,14 @@ def differences(sides: Mapping[str, Exchanges]) -> Iterator[str]:
     from simulator.compare.differences import compare_answers
     from simulator.evidence.corpus.known import known
 
-    def name_of(call: Mapping[str, Any]) -> str:
+    def operation_of(call: Mapping[str, Any]) -> str:
         return known().operation(call["method"], call["path"])[0] or f"{call['method']} {call['path']}"
 
     first, second = (sides[name] for name in SIDES)
     for number, (ours, theirs) in enumerate(zip(first, second, strict=False), 1):
-        name = name_of(ours)
-        if name != name_of(theirs):
-            yield f"call {number}: the simulator got {name}, the target {name_of(theirs)}"
+        name = operation_of(ours)
+        if name != operation_of(theirs):
+            yield f"call {number}: the simulator got {name}, the target {operation_of(theirs)}"
             return
         if ours["status"] != theirs["status"]:
             yield f"call {number}, {name}: status: simulator {_status(ours)}, target {_status(theirs)}"
@@ -134,8 +172,8 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     marker = metafunc.definition.get_closest_marker("against")
     if marker is None:
         return
+    if not _is_valid(marker):
+        return  # `check_marker` fails the test
     sides: Sequence[str] = marker.args or SIDES
-    if marker.kwargs or set(sides) != set(SIDES):
-        pytest.fail('@pytest.mark.against takes "simulator" and "target".', pytrace=False)
     metafunc.fixturenames.append("rampsim_side")
     metafunc.parametrize("rampsim_side", list(dict.fromkeys(sides)), indirect=True)

@@ -7,7 +7,7 @@ imported when the first fixture is used.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -106,14 +106,19 @@ class _Reporter:
         summary: Summary = import_module("simulator.testing.plugin.summary").Summary(self._config)
         return summary
 
-    def add(self, report: Report) -> None:
-        """Add the report from one process."""
+    def add(self, report: Report) -> list[str]:
+        """Add the report from one process. Return the differences that it shows between both sides of a test."""
         self._has_summary = True
-        self._summary.add(report)
+        return self._summary.add(report)
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if hasattr(report, REPORT):
-            self.add(getattr(report, REPORT))
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, object, object]:
+        """Add a test's report. If the simulator and the target differ, fail the test before others count it."""
+        differences = self.add(getattr(report, REPORT)) if hasattr(report, REPORT) else []
+        if differences and report.passed:
+            report.outcome = "failed"
+            report.longrepr = "\n".join(["The simulator and the target differ:", *differences])
+        return (yield)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -161,8 +166,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture
 def rampsim_side(request: pytest.FixtureRequest) -> str:
     """`simulator` or `target`, depending on where a test with the marker `against` runs."""
+    _run_of(request)  # checks after the test that something was compared
     side: str = request.param
     return side
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("against") is not None:
+        import_module("simulator.testing.against").check_marker(item)
 
 
 @pytest.fixture

@@ -158,15 +158,25 @@ class Run:
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
+        if report.when == "call" and item.get_closest_marker("against") is not None:
+            self._compare(item, report)
         if report.failed and not item.stash.get(FAILED, False):
             item.stash[FAILED] = True
             report.sections += self._sections(item)
         if report.when == "teardown":
-            if recorded := item.stash.get(EXCHANGES, None):
-                self._notes.take_exchanges(item.nodeid.replace(f"[{recorded[0]}", "[", 1), *recorded)
             self._end_worlds(item)
             attach(report, self._notes.collect())
         return report
+
+    def _compare(self, item: pytest.Item, report: pytest.TestReport) -> None:
+        """Send the calls of a test with the marker `against`, or fail the test if it made none."""
+        against = import_module("simulator.testing.against")
+        side, exchanges = item.stash.get(EXCHANGES, ("", None))
+        if exchanges:
+            self._notes.take_exchanges(against.name_of(item), side, exchanges)
+            attach(report, self._notes.collect())
+        elif report.passed:
+            report.outcome, report.longrepr = "failed", against.why_nothing_compared(item, exchanges)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NotRequired, TypeAlias
 
@@ -155,29 +154,31 @@ class Summary:
         self._used: dict[str, set[str]] = {}
         self._catalogue: Mapping[str, Dimension] = {}
         self._against: dict[str, dict[str, list[dict[str, Any]]]] = {}
+        self._differences: dict[str, list[str]] = {}
+        """The differences between the simulator and the target, for each test that ran on both."""
 
-    def add(self, report: Report) -> None:
+    def add(self, report: Report) -> list[str]:
+        """Add a record. Return the differences of the test that has now run on both the simulator and the target."""
         self._kept += report.get("kept", ())
         self._advice += report.get("advice", ())
-        for test, sides in report.get("against", {}).items():
-            self._against.setdefault(test, {}).update(sides)
         self._catalogue = report.get("catalogue", self._catalogue)
         for name, items in report.get("covered", {}).items():
             self._covered.setdefault(name, set()).update(items)
         for name, groups in report.get("used", {}).items():
             self._used.setdefault(name, set()).update(groups)
+        found: list[str] = []
+        for test, exchanges in report.get("against", {}).items():
+            sides = self._against.setdefault(test, {})
+            sides.update(exchanges)
+            if len(sides) > 1:
+                self._differences[test] = [*import_module("simulator.testing.against").differences(sides)]
+                found += self._differences[test]
+        return found
 
     @property
     def fails(self) -> bool:
         """Return True if advice fails the run, or if the simulator and the target differ."""
         return bool(self._advice) or any(self._differences.values())
-
-    @cached_property
-    def _differences(self) -> dict[str, list[str]]:
-        """The differences between the simulator and the target, for each test that ran on both."""
-        both = {test: sides for test, sides in self._against.items() if len(sides) > 1}
-        against = import_module("simulator.testing.against") if both else None
-        return {test: list(against.differences(sides)) for test, sides in both.items()} if against else {}
 
     def write(self, terminal: pytest.TerminalReporter) -> None:
         if self._kept:
