@@ -41,8 +41,8 @@ class Result:
 
     @property
     def in_the_way(self) -> Sequence[str]:
-        """The names of the failed rules that block rules depending on this rule: this rule's name if it failed,
-        otherwise the names in `blocked_by`.
+        """The failed rules that prevent the check of rules that depend on this rule: this rule if it failed, otherwise
+        the rules in `blocked_by`.
         """
         return (self.rule.name,) if self.verdict == "fail" else self.blocked_by
 

@@ -25,7 +25,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Schedule:
-    """A recurring order and its two runs."""
+    """A recurring order that has run twice."""
 
     stage: Stage
     id: str
@@ -35,7 +35,7 @@ class Schedule:
 
     @property
     def amount(self) -> Decimal:
-        """The total amount of both runs."""
+        """The sum of the amounts that the two runs paid."""
         return sum((run.amount for run in self.runs), Decimal(0))
 
     @property

@@ -18,7 +18,7 @@ Ask: TypeAlias = "Callable[[str, str, JsonObject | None], JsonObject]"
 
 @dataclass(frozen=True)
 class Step:
-    """A step in the processing of an order."""
+    """A status change of an order that its events report, such as the arrival of the payment."""
 
     event: str
     """The event that reports the step."""

@@ -337,7 +337,7 @@ def _stage(
 
 
 def origin_of(url: str) -> str:
-    """Return the scheme, host and port of an address. The address may be a base URL of the API."""
+    """Return the scheme, host and port of a URL."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
 

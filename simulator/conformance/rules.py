@@ -15,8 +15,8 @@ _TOKEN = re.compile(r'("\w*token":\s*")[^"]*')
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule that the service is checked against. A promise is based on a clause in the specification, and a guess on
-    an assumption.
+    """A rule that the service is checked against: either a promise, which is based on a clause in the specification, or
+    a guess, which is based on an assumption.
     """
 
     name: str

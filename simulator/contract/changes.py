@@ -193,7 +193,9 @@ def _around(place: str) -> Iterator[str]:
 
 
 def _was_promised(fact: Fact, older: Facts) -> bool:
-    """Return True if the object that contains an added fact is specified in the older contract, not assumed."""
+    """Return True if the older contract bases the object to which the newer contract adds something on the
+    specification, not on an assumption.
+    """
     for place in (fact.place, *_around(fact.place)):
         name = place.rpartition("/" if "/" in place else " ")[2]
         for keyword in _PLACES:

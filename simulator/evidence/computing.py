@@ -60,8 +60,8 @@ def computed(search: Search, report: Callable[[str], None] = lambda _: None) -> 
 
 
 def _watched(search: Search, found: Sequence[JsonObject], report: Callable[[str], None]) -> Iterator[JsonObject]:
-    """Yield probes that wait for an outside event instead of causing it. They are needed for alternatives that other
-    probes can decide only by causing an outside event.
+    """Yield probes that only watch, so another party must cause the outside event. Yield them for alternatives that the
+    probes in `found` can test only by causing such an event themselves.
     """
     easy = {(one["assumption"], name) for one in found if not one["needs_event"] for name in one["alternatives"]}
     left = {(switch.id, name) for switch in search.switches.values() for name in switch.alternatives} - easy

@@ -183,8 +183,8 @@ class ReplyForm(NamedTuple):
         return ReplyForm(self.answers | other.answers, fields)
 
     def covers(self, other: ReplyForm) -> bool:
-        """Return True if responses of the other form are covered by this form. The other form must contain at least
-        half of this form's fields, unless it is a refusal.
+        """Return True if a response of the form `other` also counts as a response of this form. `other` must have no
+        other statuses or error codes. Unless it is a refusal, it must also have at least half of this form's fields.
         """
         if not other.answers <= self.answers:
             return False

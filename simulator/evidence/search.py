@@ -327,10 +327,10 @@ class Search:
         return any(is_of_event(name) and self.steps[name.split()[1].rstrip(AGAIN)].wait[:1] == "$" for name in absent)
 
     def _is_robust(self, name: str, values: Mapping[str, set[str]], missing: Container[str]) -> bool:
-        """Return True if the values of a feature distinguish at least two sides of an assumption (its default and its
-        alternatives).
+        """Return True if the values of a feature distinguish at least two of an assumption's default and alternatives.
 
-        If the feature is a formula, it must have a value on each side, except on the sides in `missing`.
+        A feature that is a formula must also be computable under the default and under every alternative, except those
+        in `missing`.
         """
         formula = [one for side, one in values.items() if name in self.probing.formulas and side not in missing]
         return is_robust([*values.values()]) and not any(ABSENT in one for one in formula)

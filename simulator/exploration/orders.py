@@ -1,10 +1,10 @@
 """The plan `orders`: makes the webhook deliveries of each test in every possible sequence, with missing and repeated
 events.
 
-All deliveries about one object are withheld during the test and delivered afterwards. Every sequence is tried in which
-each event occurs at most `copies` times. Two sequences lead to the same state if they contain the same deliveries, the
-application returned the same response to the last delivery, and its books are equal. Each delivery is tried once from
-each state, so the number of runs depends on the number of states, not of sequences.
+All deliveries about one object are withheld during the test and delivered afterwards. Every sequence in which each
+event occurs at most `copies` times is tried. Two sequences lead to the same state if they contain the same deliveries,
+the application returned the same response to the last delivery, and the application's books are the same afterwards.
+Each delivery is tried once from each state, so the number of runs depends on the number of states, not of sequences.
 """
 
 from __future__ import annotations

@@ -33,7 +33,9 @@ def _start(evidence: Document, sites: list[Site]) -> Iterator[Site]:
 
 
 def _worlds(deliveries: Sequence[Document]) -> Iterator[Site]:
-    """Yield one site for each world in which calls cause deliveries."""
+    """Yield one site for each world in which API calls caused webhook deliveries. The site stands for all calls in that
+    world.
+    """
     for number, world in enumerate(dict.fromkeys(row["world"] for row in deliveries if row["by_call"]), 1):
         yield Site("world", "all calls", number, {"world": world})
 

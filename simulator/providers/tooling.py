@@ -49,7 +49,7 @@ class Samples:
 
 @dataclass(frozen=True)
 class Compared:
-    """The response fields that `rampsim compare` handles in a special way."""
+    """The response fields and reference data that `rampsim compare` does not simply compare value by value."""
 
     states: tuple[str, ...]
     """The fields that contain a status."""

@@ -28,7 +28,7 @@ _CHECKED = 6
 
 @dataclass
 class Replaying:
-    """Plays each path from its beginning, even if another path begins with the same deliveries."""
+    """Plays each path (sequence of deliveries) with a new order, even if it begins like a path played before."""
 
     case: Case
     books: Books

@@ -39,8 +39,8 @@ class State:
 
 @dataclass(frozen=True)
 class Play:
-    """A path to play from the start. Its last move has not been played before from the state that the earlier moves
-    lead to.
+    """A sequence of deliveries (path) to play from the start. The last delivery has not been tried yet in the state to
+    which the earlier ones lead.
     """
 
     path: Path
@@ -156,7 +156,7 @@ class Search:
         return State(self.bounds.counts(play.path), outcome.books, outcome.simulator)
 
     def _take(self, play: Play, outcome: Outcome) -> bool:
-        """Record one outcome. Return True if its state is new."""
+        """Record the outcome of one played path. Return True if no earlier path led to the same state."""
         state, path = self._state(play, outcome), play.path
         if path:
             self._moves[path[-1].name] += 1

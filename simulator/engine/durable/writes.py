@@ -296,7 +296,9 @@ class _Reading:
         self._keys: dict[str, TableKey[Any] | None] = {}
 
     def take_in(self, part: JsonObject) -> None:
-        """Add the table rows or journal requests in a part of a base (full state) to the state."""
+        """Add the rows of a table, or requests of the journal, to the state. `part` is one chunk of a base (a saved
+        full state).
+        """
         if "table" in part:
             rows = self._tables[part["table"]]
             for key, row in part["rows"]:

@@ -56,7 +56,7 @@ class Mutation:
 
 @dataclass
 class Place:
-    """The part of the contract that applies to one location in a body."""
+    """The values that the contract allows in one field of a body."""
 
     words: set[str] = field(default_factory=set)
     """The values of an enum, or empty if the location is not an enum."""

@@ -262,8 +262,8 @@ class _Block:
 class Order(Part[R]):
     """The sorted rows, in blocks.
 
-    Each block contains the set of its rows, so that lookups can skip whole blocks. Rows with equal sort keys are
-    ordered by the field `sequence`, then by table order.
+    Each block also keeps the numbers of its rows in a bitmap, so that a lookup can skip a block without matching rows.
+    Rows with equal sort keys are ordered by the field `sequence`, then by table order.
     """
 
     def __init__(self, rows: TableIndex[R], by: Callable[[R], SupportsRichComparison]) -> None:
@@ -390,7 +390,7 @@ class Texts(Part[R]):
     def holding(self, needle: str) -> BitMap | None:
         """Return the rows with a string that contains the casefolded `needle`.
 
-        Return None if `needle` contains a character that separates the joined strings.
+        Return None if `needle` contains one of the two separators that this index inserts between strings.
         """
         if _FIELD in needle or _ROW in needle:
             return None

@@ -249,9 +249,8 @@ def _table_names(address: str) -> tuple[str]:
 
 
 def find_moved(world: World, record_id: str) -> Record | None:
-    """Return the resource to which a history belongs.
-
-    The resource may have no id in the API. In that case, it is the only resource of its kind in the world.
+    """Return the resource with an id from the journal of transitions. It may be a resource without an id in the API,
+    such as the account.
     """
     found = find(world, record_id)
     if found is None:

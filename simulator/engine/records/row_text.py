@@ -59,7 +59,7 @@ class RowTexts:
     def _asked(self, value: Any) -> object:
         """Convert a value that orjson does not support to a JSON value.
 
-        The value is a record, or a scalar or string that JSON cannot express.
+        The value is a record, or it has a type such as `Decimal` or `bytes`.
         """
         if type(value) is JsonText and _TAGGED not in (raw := value.read()):
             return orjson.Fragment(raw)
@@ -88,10 +88,7 @@ def _after(word: str, ready: Callable[[Any], object]) -> Callable[[Any], object]
 
 
 def _is_plain(hint: Any) -> bool:
-    """Return True if orjson writes every value with this annotation like the codec.
-
-    Values for which orjson calls the fallback function count too.
-    """
+    """Return True if `dumps` can write values with this type annotation without preparation by `ready`."""
     origin = get_origin(hint)
     if origin is Annotated:
         return _is_plain(get_args(hint)[0])

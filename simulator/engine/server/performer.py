@@ -139,9 +139,8 @@ class Performer:
         return await self.changed(world, act)
 
     def _awaited(self, place: tuple[World, str, str], answering: Coroutine[Any, Any, Outgoing]) -> Answering:
-        """Return an awaitable for the rest of a call that has an idempotency key and has to wait.
-
-        Later calls with the same key wait until the awaitable has ended.
+        """Return an awaitable that finishes a call with an idempotency key. `answering` is the coroutine that computes
+        the response. Until it ends, later calls with the same key wait.
         """
         done = self._pending[place] = asyncio.get_running_loop().create_future()
 

@@ -82,7 +82,9 @@ def _named(world: World, environment: str, event_type: str, about: str) -> tuple
 
 
 def _standing(world: World, environment: str, subjects: tuple[Subject, ...]) -> tuple[JsonObject, str] | None:
-    """Return the newest resource whose status is possible after the event, and its id, or None if there is none."""
+    """Return the newest resource that the event could be about, judging by its kind and status. Return it as the
+    event's object with its id, or None if there is none.
+    """
     # Kinds that share a table are searched together. Six kinds are transactions.
     kinds: dict[tuple[TableKey[Any], tuple[str, ...]], list[str]] = {}
     for subject in subjects:

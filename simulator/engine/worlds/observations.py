@@ -39,7 +39,7 @@ class Observed:
 
     @property
     def target(self) -> JsonObject:
-        """The description of the service."""
+        """The description of the observed service."""
         target: JsonObject = self.document["target"]
         return target
 

@@ -40,11 +40,11 @@ class Task:
 
 
 class Played(TypedDict):
-    """A world in a run on a stage server, which hosts all worlds of the run. `name`: identifies the world within its
-    run, and is the same in every run.
+    """The state of fault injection in one world of a run, for the server that hosts all worlds of the run. `name`
+    identifies the world and is the same in every run.
 
-    `faults`: the ids of the counted faults. `hits`: how often faults that were removed have happened. `swapped`: how
-    many actions were replaced.
+    `faults`: the ids of the injected faults. `hits`: how often already removed faults have applied. `swapped`: how many
+    actions of third parties were replaced.
     """
 
     id: str

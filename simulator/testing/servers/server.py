@@ -242,7 +242,8 @@ def _arguments(flags: Mapping[str, object]) -> Iterator[str]:
 
 @contextlib.contextmanager
 def serve(*, control_token: str | None = None, **flags: Flag) -> Iterator[Server]:
-    """For the block, run a server in its own process, on a free loopback port and with a manual clock.
+    """Run a server for the duration of a `with` block: in its own process, on a free loopback port and with a manual
+    clock.
 
     `flags` are the flags of `rampsim serve` with underscores: `serve(rate_limit="5/60", strict=True)`. The server
     also stops when this process ends. If the server does not start, raises SimulatorError with the server's output.

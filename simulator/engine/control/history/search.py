@@ -265,7 +265,9 @@ def _leaves(value: object, path: str) -> Iterator[tuple[str, str]]:
 def _candidate(
     sort: str, kind: str, status: str | None, at_ms: int | None, leaves: Leaves, path: str = ""
 ) -> _Candidate:
-    """Return a candidate with the values in `leaves`. The first value is the id, and the second is the title."""
+    """Return a candidate for the search. `leaves` are its searchable fields, as names and values: first the id, then
+    the title.
+    """
     lines = _lines(value for _, value in leaves)
     return _Candidate(sort, kind, leaves[0][1], status, at_ms, lines, lambda: leaves, (leaves[1][0],), path)
 

@@ -244,7 +244,7 @@ class _Route:
             raise ControlError(409, "invalid_transition", f"the timer has a different outcome: {outcome}")
 
     async def _wait(self, until: Until) -> None:
-        """Advance the clock to one timer of the resource after another until the event is emitted.
+        """Repeatedly advance the clock to the next timer of the resource, until the event is emitted.
 
         Raise `ControlError` 409 if the event is never emitted.
         """

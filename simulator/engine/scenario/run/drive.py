@@ -181,7 +181,7 @@ class ExpectResource(Part):
 
 
 class ExpectAnswer(Part):
-    """The response to a named step of the drive matches `where`."""
+    """An expectation that the response to the call in a named step matches `where`."""
 
     answer: str
     """The name of the step."""

@@ -141,7 +141,8 @@ async def _raising(error: Exception) -> NoReturn:
 async def _watch(gone: asyncio.Future[None], receive: Receive) -> None:
     """Set the future `gone` when the client disconnects.
 
-    Give up after three messages, because some hosts never report a disconnect and repeat the request instead.
+    Give up after three messages, because some ASGI servers never send `http.disconnect` and repeat the message
+    `http.request` instead.
     """
     for _ in range(3):
         if (await receive())["type"] == "http.disconnect":

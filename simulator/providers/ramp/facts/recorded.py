@@ -38,8 +38,9 @@ class Seen(NamedTuple):
 
 
 def recorded_facts(calls: Iterable[Seen], report: Callable[[str], None]) -> Iterator[tuple[str, object]]:
-    """Yield the name and value of each fact that the recording contains completely. If a request was repeated, its last
-    response is used. `report` is called with a line for each list that was recorded only in part.
+    """Yield the reference data in a recording, as names (such as `fee_products` or `limits`) and values. Lists of which
+    the recording lacks some pages are omitted, and `report` is called with a line for each of them. If a request was
+    repeated, its last response is used.
     """
     calls = list(calls)
     products = [row for row in _whole(calls, "/fees", {"status": _WHOLE}, report) if _is_named(row)]
