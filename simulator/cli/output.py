@@ -62,6 +62,23 @@ def fail(lines: Iterable[str], code: int) -> NoReturn:
     sys.exit(code)
 
 
+def require_writable(*paths: Path | None) -> None:
+    """Check whether files can be written, without changing them. Exit with code 2 if one cannot be written."""
+    for path in filter(None, paths):
+        if path.is_fifo():  # opening it would wait for a reader
+            continue
+        if not path.absolute().parent.is_dir():
+            fail([f"{path}: the directory does not exist"], EXIT_USAGE)
+        existed = path.exists()
+        try:
+            with path.open("ab", buffering=0) as file:
+                file.write(b"")  # /dev/full refuses this, too
+            if not existed:
+                path.unlink()
+        except OSError as error:
+            fail([f"cannot write {path}: {error.strerror or error}"], EXIT_USAGE)
+
+
 def write_file(path: Path, text: str) -> None:
     """Write a file. Exit with code 2 if the file cannot be written."""
     try:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from simulator.engine.text.json import JsonObject
+from simulator.engine.text.json import JsonObject, Shown
 from simulator.evidence.corpus import Exchange
 from simulator.evidence.corpus.known import known
 from simulator.evidence.corpus.pseudonyms import REMOVED
@@ -19,13 +19,13 @@ _KEY = re.compile(rf"[a-z]+_(test|live)_{REMOVED}")
 _ENVIRONMENTS = {"test": "sandbox", "live": "production"}
 
 
-def read_facts(target: RemoteService, probing: Probing) -> tuple[JsonObject, str]:
-    """Read facts until all are read or no more calls are allowed. Return the facts, and a one-line reason if some are
-    missing, else "".
+def read_facts(target: RemoteService, probing: Probing, known: Shown) -> tuple[JsonObject, str]:
+    """Read the facts that are missing in `known`, until all are read or no more calls are allowed. Return all facts,
+    and a one-line reason if some are missing, else "".
 
     `unfit` in the facts contains one line for each fact that a world of the simulator cannot adopt.
     """
-    facts: JsonObject = {}
+    facts = {name: part for name, part in known.items() if name != "unfit"}
     ended = ""
 
     def read(path: str) -> Any:
@@ -33,19 +33,20 @@ def read_facts(target: RemoteService, probing: Probing) -> tuple[JsonObject, str
         return reply.body if reply.status < 400 else None
 
     def create(path: str, body: object) -> Any:
-        return target.call("POST", path, body, {}).body
+        reply = target.call("POST", path, body, {})
+        return None if reply.status in (401, 403, 429) or reply.status >= 500 else reply.body
 
     try:
         target.saved()  # otherwise its quotes would delay the next run
         try:
-            for name, part in probing.read_facts(read, create):
+            for name, part in probing.read_facts(read, create, dict(facts)):
                 facts[name] = part
         finally:
             target.restored()
     except (SpentBudget, NotTheService) as error:
         ended = str(error)
-    if target.id_prefixes:
-        facts["id_prefixes"] = dict(sorted(target.id_prefixes.items()))
+    if prefixes := {**facts.get("id_prefixes", {}), **target.id_prefixes}:
+        facts["id_prefixes"] = dict(sorted(prefixes.items()))
     return _with_misfits(facts, probing), ended
 
 
@@ -86,7 +87,7 @@ def _with_misfits(facts: JsonObject, probing: Probing) -> JsonObject:
     return {**facts, "unfit": unfit} if unfit else facts
 
 
-def count_calls(probing: Probing) -> int:
+def count_calls(probing: Probing, known: Shown) -> int:
     """Return the number of calls that `read_facts` makes with the reference data bundled with the package."""
     from simulator.evidence.local import Simulators  # imported here, because it loads the server
 
@@ -100,7 +101,10 @@ def count_calls(probing: Probing) -> int:
             calls += 1
             return world.call(method, path, body, {}).body
 
-        for _ in probing.read_facts(lambda path: called("GET", path, None), lambda *given: called("POST", *given)):
+        def read(path: str) -> Any:
+            return called("GET", path, None)
+
+        for _ in probing.read_facts(read, lambda *given: called("POST", *given), known):
             pass
         return calls
     finally:

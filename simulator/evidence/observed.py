@@ -23,6 +23,9 @@ from simulator.version import __version__
 if TYPE_CHECKING:
     from simulator.evidence.probing import Verdict
 
+_NO_HOST = hashlib.sha256(b"").hexdigest()
+"""The hash in files that earlier versions of `rampsim infer` wrote."""
+
 
 class BadObserved(ValueError):
     """Raised if a file is not a valid observed file. The message contains the file name and the path of the field."""
@@ -38,10 +41,10 @@ def write(
     name: str = "target",
     date: datetime.date | None = None,
 ) -> None:
-    """Write the facts and all verdicts except `undecided`. The file contains only a hash of the target's host name.
+    """Write the facts and all verdicts except `undecided`. The file contains only a hash of the target's host and port.
 
     `target`: the base URL. `environment`: `sandbox` or `production`. If they are None, the file does not contain them.
-    `date`: the date of the observation, by default today.
+    `date`: the date of the observation, by default today. Raise `OSError` if the file cannot be written.
     """
     rows: JsonObject = {}
     for one in verdicts:
@@ -52,7 +55,7 @@ def write(
         rows[one.id]["exchanges"] = one.exchanges
     about = {"name": name}
     if target is not None:
-        about["host_sha256"] = hashlib.sha256((urlsplit(target).hostname or "").encode()).hexdigest()
+        about["host_sha256"] = host_hash(target)
     if environment is not None:
         about["environment"] = environment
     document = {
@@ -64,10 +67,53 @@ def write(
         "facts": dict(facts),
         "exchanges": list(exchanges),
     }
-    draft = path.with_name(path.name + ".part")
-    with draft.open("w", encoding="utf-8") as file:
-        yaml.safe_dump(document, file, sort_keys=False, allow_unicode=True)
-    draft.replace(path)
+    draft = draft_of(path)
+    try:
+        with draft.open("w", encoding="utf-8") as file:
+            yaml.safe_dump(document, file, sort_keys=False, allow_unicode=True)
+        draft.replace(path)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def draft_of(path: Path) -> Path:
+    """Return the path of the temporary file that replaces the observed file."""
+    return path.with_name(path.name + ".part")
+
+
+def host_hash(target: str) -> str:
+    """Return the SHA-256 hash of the host and the port in a base URL. The default port of the scheme is omitted."""
+    parts = urlsplit(target)
+    host, port = parts.hostname or "", parts.port
+    if port is not None and port != {"http": 80, "https": 443}.get(parts.scheme):
+        host += f":{port}"
+    return hashlib.sha256(host.encode()).hexdigest()
+
+
+def read_earlier(path: Path, target: str | None, environment: str | None, switches: Switches) -> Observed | None:
+    """Read the file that a run continues. Return None if there is no file. `target`: the base URL, if it is known.
+
+    Raise `BadObserved` if the file is invalid, or if it describes another service or another environment.
+    """
+    if not path.exists():
+        return None
+    file = read(path, switches)
+    name, known = file.target.get("name"), file.target.get("environment")
+    advice = "Use another --out for a new file"
+    if is_inferred(file):
+        raise BadObserved(f"{path}: `rampsim infer` wrote this file about {name}, from a recording. {advice}")
+    if target is not None and file.target.get("host_sha256") != host_hash(target):
+        raise BadObserved(f"{path}: the file describes another service, {name}, not {target}. {advice}")
+    if environment is not None and known != environment:
+        raise BadObserved(f"{path}: the file describes the environment {known} of {name}, not {environment}. {advice}")
+    return file
+
+
+def is_inferred(file: Observed) -> bool:
+    """Return True if a file contains the results of a recording, and none of a probe."""
+    has_host = file.target.get("host_sha256", _NO_HOST) != _NO_HOST
+    return not has_host and not any("probe" in row for row in file.verdicts.values())
 
 
 def read_files(paths: Iterable[Path], switches: Switches) -> tuple[Observed, ...]:

@@ -48,10 +48,11 @@ class Probing:
 
     The first argument returns the body of a GET. The second one runs an action on a target.
     """
-    read_facts: Callable[[Callable[[str], Any], Callable[[str, object], Any]], Iterator[tuple[str, object]]]
-    """Reads the reference data of the account. Yields each part with its name as soon as the part is complete.
+    read_facts: Callable[[Callable[[str], Any], Callable[[str, object], Any], Shown], Iterator[tuple[str, object]]]
+    """Reads the reference data of the account. Yields each part with its name. A part that grows is yielded repeatedly.
 
-    The first argument returns the body of a GET, the second one the body of a POST.
+    The first argument returns the body of a GET, the second one the body of a POST. Both return None if the response
+    says nothing about the account. The third argument contains the parts that are not read again.
     """
     recorded_facts: Callable[
         [Iterator[tuple[str, str, Shown, Any]], Callable[[str], None]], Iterator[tuple[str, object]]

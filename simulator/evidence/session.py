@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import field
@@ -11,11 +12,12 @@ from ssl import SSLContext
 from simulator.engine.clients.control import ControlClient
 from simulator.engine.clients.guard import LiveKeys
 from simulator.engine.text.json import JsonObject
+from simulator.engine.worlds.observations import Observed
 from simulator.evidence import observed
 from simulator.evidence.facts import read_facts
 from simulator.evidence.flow import read_steps
 from simulator.evidence.listener import Listener
-from simulator.evidence.probing import Decisions, Options, decide, plan, read_probes
+from simulator.evidence.probing import Decisions, Options, Verdict, decide, plan, read_probes
 from simulator.evidence.remote import NotTheService, RemoteService, SpentBudget
 from simulator.kernel.copying import replace
 from simulator.kernel.dataclass import dataclass
@@ -31,9 +33,12 @@ class Order:
     environment: str
     options: Options
     calls: int
-    name: str = "target"
+    name: str = ""
+    """The name of the target, or "" for the name in the earlier file."""
     out: Path | None = None
-    """The path of the observed file. If the file exists, the run continues it."""
+    """The path of the observed file."""
+    earlier: Observed | None = None
+    """The content of this file before the run. The run continues it."""
     control: ControlClient | None = None
     live_keys: LiveKeys | None = None
     """Keys that must not be used."""
@@ -44,11 +49,14 @@ class Order:
     """The settings for https, or None to trust the system's certificates."""
 
 
+class NotSaved(Exception):
+    """Raised if the observed file cannot be written. The message is one line."""
+
+
 class Session:
     """A run and its results."""
 
     def __init__(self, order: Order) -> None:
-        """Raise `observed.BadObserved` if the file to continue is invalid."""
         self.order = order
         self._probing, self._switches = TOOLING.probing(), TOOLING.alternatives()
         self._document = read_probes(self._probing)
@@ -64,25 +72,28 @@ class Session:
             tls=order.tls,
         )
         self.facts: JsonObject = {}
-        self._earlier = None
-        if order.out is not None and order.out.exists():
-            self._earlier = observed.read(order.out, self._switches)
+        self._earlier: dict[str, Verdict] = {}
+        self._exchanges_before = 0
+        if order.earlier is not None and order.out is not None:
+            self._earlier = {one.id: one for one in observed.verdicts_in(order.earlier, self._switches)}
             self.service.exchanges += observed.exchanges_in(order.out)
-            self.facts |= self._earlier.facts
+            self._exchanges_before = len(self.service.exchanges)
+            self.facts |= order.earlier.facts
         self._decide_with(order.options)
         self.ended = ""
         """The reason why the run ended early, in one line."""
 
     def _decide_with(self, options: Options) -> None:
         self.decisions = Decisions(self._document, self._switches, options, self._probing.formulas)
-        for verdict in () if self._earlier is None else observed.verdicts_in(self._earlier, self._switches):
+        for verdict in self._earlier.values():
             self.decisions.take(verdict)
 
     def run(self, report: Callable[[str], None], warn: Callable[[str], None]) -> None:
         """Decide as many assumptions as possible.
 
-        Raise `NotTheService` or `SpentBudget` if the first calls to the target fail. The observed file is written after
-        each flow, so an interrupted run keeps its results.
+        Raise `NotTheService` or `SpentBudget` if the first calls to the target fail, or if all calls fail. Raise
+        `NotSaved` if the observed file cannot be written. The file is written after each flow, so an interrupted run
+        keeps its results.
         """
         service = self.service
         service.sign_in()
@@ -92,18 +103,33 @@ class Session:
             options = self._prepared(warn)
             self._decide_with(options)
             steps = read_steps(self._probing.steps)
+            if self.order.earlier is not None:  # probes that decide nothing again must not use up the calls of each run
+                self._read_facts(report)
             planned = plan(self._document, self._switches, steps, options)
-            self.ended = decide(
-                planned, self.decisions, service, self._probing, steps, decided=self.save, report=report
-            )  # fmt: skip
-            if not options.only and not self.facts:
-                report("facts")
-                self.facts, missing = read_facts(service, self._probing)
-                self.ended = self.ended or (missing and f"facts are missing: {missing}")
+            early = decide(planned, self.decisions, service, self._probing, steps, decided=self.save, report=report)
+            self.ended = self.ended or early
+            self._read_facts(report)
         finally:
             with suppress(NotTheService, SpentBudget):
                 service.unregister()
-            self.save()
+            if not self._is_silent:
+                self.save()
+        if self._is_silent:
+            raise NotTheService(f"{self.order.target}: sign-in succeeds, but every other call failed. {self.ended}")
+
+    def _read_facts(self, report: Callable[[str], None]) -> None:
+        """Read the facts that are missing."""
+        if not self.order.options.only:
+            report("facts")
+            self.facts, missing = read_facts(self.service, self._probing, self.facts)
+            self.ended = self.ended or (missing and f"facts are missing: {missing}")
+
+    @property
+    def _is_silent(self) -> bool:
+        """True if the target has responded to no call except sign-in, so that the run shows nothing."""
+        statuses = [row["status"] for row in self.service.exchanges[self._exchanges_before :]]
+        tried = any(one.reason == "unreachable" for one in self.decisions.verdicts.values())
+        return tried and all(status >= 500 for status in statuses)
 
     def _check_target(self, warn: Callable[[str], None]) -> None:
         """Raise `NotTheService` if the target is another service. Discard account values that it does not know."""
@@ -133,14 +159,27 @@ class Session:
         return options
 
     def save(self) -> None:
-        """Write the observed file."""
-        if self.order.out is not None:
+        """Write the observed file. It keeps the date and the other verdicts of the file that the run continues.
+
+        Raise `NotSaved` if it cannot be written.
+        """
+        order = self.order
+        if order.out is None:
+            return
+        verdicts = {**self._earlier, **self.decisions.verdicts}
+        name, date = "target", None
+        if order.earlier is not None:
+            name, date = str(order.earlier.target.get("name")), datetime.date.fromisoformat(order.earlier.date)
+        try:
             observed.write(
-                self.order.out,
-                self.order.target,
-                self.order.environment,
-                self.decisions.verdicts.values(),
+                order.out,
+                order.target,
+                order.environment,
+                [verdicts[one] for one in self._switches if one in verdicts],
                 self.service.exchanges,
                 self.facts,
-                self.order.name,
+                order.name or name,
+                date,
             )
+        except OSError as error:
+            raise NotSaved(f"cannot write {order.out}: {error.strerror or error}") from None

@@ -41,7 +41,7 @@ def infer(directory: Path, out: Path | None, as_json: Path | None, name: str | N
     Exits with 1 if the recording contradicts an assumption. If no recorded call could be replayed, also exits with 1,
     and does not write the observed file.
     """
-    from simulator.cli.tools.probing import report_facts
+    from simulator.cli.tools.verdicts import report_facts
     from simulator.evidence import observed
     from simulator.evidence.corpus import BadCorpus, read_corpus
     from simulator.evidence.facts import recorded_environment, recorded_facts

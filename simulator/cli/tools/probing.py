@@ -8,34 +8,37 @@ import shlex
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import click
 from click.core import ParameterSource
 
-from simulator.cli.output import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail, say
+from simulator.cli.output import (
+    EXIT_REFUSED,
+    EXIT_UNREACHABLE,
+    EXIT_USAGE,
+    fail,
+    require_writable,
+    say,
+    write_file,
+)
 from simulator.cli.progress import Line
 from simulator.cli.remote import is_address, refuse_foreign
+from simulator.cli.tools.verdicts import hint, print_plan, report
 
 if TYPE_CHECKING:
     import ssl
 
     from simulator.engine.clients.control import ControlClient
-    from simulator.engine.text.json import JsonObject
+    from simulator.engine.worlds.observations import Observed
     from simulator.evidence.listener import Listener
-    from simulator.evidence.probing import Decisions, Options, Planned
     from simulator.evidence.session import Order
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _LISTEN = re.compile(r".+:[0-9]{1,5}")
-_PREPARING = 8
-"""The number of calls besides the probes: sign-in, balances (2), clock (2), recipient, and the webhook endpoint (2)."""
-_SHOWN_CALLS = 3
 _SIGNALLED = 128
 """The exit code for a signal is this number plus the number of the signal."""
-_ID = re.compile(r"/[a-z-]*[^a-z/-][^/]*")
-"""A path segment with an id."""
 KEY_OPTIONS = {"--public-key": "RAMPSIM_PUBLIC_KEY", "--secret-key": "RAMPSIM_SECRET_KEY"}
 """The options with the key pair, and their environment variables."""
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -77,7 +80,8 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
                    "decided first.")  # fmt: skip
 @click.option("--json", "as_json", type=_FILE, help="Write the report as JSON to this file.")
 @click.option("--out", type=_FILE, help="Write the observed file; a run continues an existing one.")
-@click.option("--name", default="target", show_default=True, help="Name of the target in the observed file.")
+@click.option("--name", default="", help="Name of the target in the observed file.  "
+              "[default: the name in the earlier file, or target]")  # fmt: skip
 @click.option("--ca", type=click.Path(exists=True, dir_okay=False), metavar="FILE",
               help="CA certificates to trust instead of the system's certificates.")  # fmt: skip
 @click.option("--allow-live", is_flag=True, help="Accept live keys. Works only with --spend none.")
@@ -96,6 +100,7 @@ def probe(
     SIGINT or SIGTERM.
     """
     from simulator.evidence.flow import read_steps
+    from simulator.evidence.observed import draft_of
     from simulator.evidence.probing import Options, plan, read_probes
     from simulator.evidence.session import Order
     from simulator.kernel.clock import parse_duration
@@ -103,13 +108,19 @@ def probe(
 
     probing, switches = TOOLING.probing(), TOOLING.alternatives()
     _check_ids((*only, *skip))
+    if not [one for one in switches if (not only or one in only) and one not in skip]:
+        fail(["--only and --skip leave no assumption to decide"], EXIT_USAGE)
     try:
         wait_seconds = parse_duration(wait) / 1000
     except ValueError:
         fail([f"--wait: {wait!r} is not a duration like 90s or 2h"], EXIT_USAGE)
-    for wanted in (as_json, out):
-        if wanted is not None and not wanted.absolute().parent.is_dir():
-            fail([f"{wanted}: the directory does not exist"], EXIT_USAGE)
+    if out is not None and out.exists() and not out.is_file():
+        fail([f"--out: {out} is not a regular file"], EXIT_USAGE)
+    require_writable(out, out and draft_of(out), as_json)
+    base_url, keys = "", ("", "")
+    if not plan_only:
+        base_url, keys = _checked_target(target, public_key, secret_key, spend, allow_live)
+    earlier = _earlier(out, target, secret_key and _environment(secret_key))
     client = None if plan_only and control == "auto" else _control(control, target)
     _check_webhook_options(webhook_url, listen, webhook_key, spend)
     options = Options(
@@ -123,18 +134,13 @@ def probe(
     )
     document, steps = read_probes(probing), read_steps(probing.steps)
     if plan_only:
-        reads_facts = not only and (out is None or not out.exists())
-        _print_plan(plan(document, switches, steps, options), document, options, calls, reads_facts=reads_facts)
+        facts = None if only else {} if earlier is None else earlier.facts
+        print_plan(plan(document, switches, steps, options), document, options, calls, facts)
         return
-    if target is None:
-        fail(["--target is missing. Give a base URL that ends with /v1, or --plan to make no calls"], EXIT_USAGE)
-    if not is_address(target):
-        fail([f"--target: {target!r} is not a URL. Give a base URL that ends with /v1"], EXIT_USAGE)
-    if not (public_key and secret_key):
-        fail(["--target needs a key pair: --public-key and --secret-key"], EXIT_USAGE)
-    _refuse_live(secret_key, public_key, spend, allow_live)
+    if earlier is not None:
+        say(f"{out}: continuing the file of {earlier.date}", err=True)
     order = Order(
-        target.rstrip("/"), (public_key, secret_key), _environment(secret_key), options, calls, name, out, client,
+        base_url, keys, _environment(keys[1]), options, calls, name, out, earlier, client,
         live_keys=None if allow_live else LIVE_KEYS,
         listener=_listener(client, webhook_url, listen, webhook_key),
         account={"user_id": user_id} if user_id else {},
@@ -154,6 +160,31 @@ def _tls(ca: str) -> ssl.SSLContext:
         return ssl.create_default_context(cafile=ca)
     except (ssl.SSLError, OSError):
         fail([f"--ca: {ca}: is not a PEM certificate file"], EXIT_USAGE)
+
+
+def _checked_target(
+    target: str | None, public_key: str | None, secret_key: str | None, spend: str, allow_live: bool
+) -> tuple[str, tuple[str, str]]:
+    """Return the base URL and the keys. Exit with code 2 if they cannot be used."""
+    if target is None:
+        fail(["--target is missing. Give a base URL that ends with /v1, or --plan to make no calls"], EXIT_USAGE)
+    if not is_address(target):
+        fail([f"--target: {target!r} is not a URL. Give a base URL that ends with /v1"], EXIT_USAGE)
+    if not (public_key and secret_key):
+        fail(["--target needs a key pair: --public-key and --secret-key"], EXIT_USAGE)
+    _refuse_live(secret_key, public_key, spend, allow_live)
+    return target.rstrip("/"), (public_key, secret_key)
+
+
+def _earlier(out: Path | None, target: str | None, environment: str | None) -> Observed | None:
+    """Read the observed file that the run continues. Exit with code 2 if the run cannot continue it."""
+    from simulator.evidence import observed
+    from simulator.service import TOOLING
+
+    try:
+        return None if out is None else observed.read_earlier(out, target, environment, TOOLING.alternatives())
+    except observed.BadObserved as error:
+        fail([f"--out: {error}"], EXIT_USAGE)
 
 
 def _environment(secret_key: str) -> str:
@@ -271,41 +302,17 @@ def _refuse_live(secret_key: str, public_key: str, spend: str, allow_live: bool)
         fail(["--allow-live needs --spend none: live keys move real money"], EXIT_USAGE)
 
 
-def _print_plan(planned: list[Planned], document: Any, options: Options, calls: int, *, reads_facts: bool) -> None:
-    from simulator.evidence.facts import count_calls
-    from simulator.evidence.probing import blocked
-    from simulator.service import TOOLING
-
-    for row in planned:
-        ids = ", ".join(probe["id"] for probe in row.probes)
-        wait = max(probe["wait_seconds"] for probe in row.probes)
-        waits = f", waits {wait} s" if wait else ""
-        say(f"{ids}: {row.calls} call{'' if row.calls == 1 else 's'}, creates: {row.probes[0]['spend']}{waits}")
-        say(f"    {' -> '.join(row.flow)}")
-    probes, facts = sum(row.most_calls for row in planned), count_calls(TOOLING.probing()) if reads_facts else 0
-    needed = _PREPARING + probes + facts
-    parts = [f"{_PREPARING} to prepare", f"{probes} for probes", *([f"about {facts} for facts"] if facts else [])]
-    bound = f"; --calls allows {calls}" if calls < needed else ""
-    say(f"\n{needed} calls at most: {', '.join(parts)}{bound}. Not fully decidable with these options:")
-    for identifier, reasons in blocked(document, TOOLING.alternatives(), options).items():
-        say(f"    {identifier}: {', '.join(sorted(set(reasons)))}")
-
-
 def _run(order: Order, as_json: Path | None) -> None:
     from signal import SIGINT
 
-    from simulator.evidence import observed
     from simulator.evidence.interrupts import Interrupted
     from simulator.evidence.remote import NotTheService, SpentBudget
-    from simulator.evidence.session import Session
+    from simulator.evidence.session import NotSaved, Session
 
-    try:
-        session = Session(order)
-    except observed.BadObserved as error:
-        fail([f"--out: {error}"], EXIT_USAGE)
+    session = Session(order)
     begun = time.monotonic()
     line = Line()
-    signal = 0
+    signal, unsaved = 0, ""
     try:
         with session.service.interrupts.received():
             session.run(line.say, lambda text: say(text, err=True))
@@ -316,15 +323,17 @@ def _run(order: Order, as_json: Path | None) -> None:
         signal, session.ended = error.signal, f"{error}. {_continuation(order)}"
     except KeyboardInterrupt:
         signal, session.ended = SIGINT, f"a second signal interrupted the clean-up. {_continuation(order)}"
+    except NotSaved as error:
+        unsaved = str(error)
     finally:
         line.clear()
     decisions, service = session.decisions, session.service
-    _report(decisions, session.facts, service.calls, session.ended)
-    _hint(order, decisions, service.exchanges)
+    report(decisions, session.facts, service.calls, session.ended)
+    hint(order, decisions, service.exchanges)
     for call in service.left_behind:
         say(f"Not cleaned up, because this call was not possible: {call}", err=True)
     if as_json is not None:
-        report = {
+        content = {
             "version": 1,
             "target": order.target,
             "seconds": round(time.monotonic() - begun, 1),
@@ -333,9 +342,11 @@ def _run(order: Order, as_json: Path | None) -> None:
             "facts": session.facts,
             "exchanges": service.exchanges,
         }
-        as_json.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_file(as_json, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
     if signal:
         raise SystemExit(_SIGNALLED + signal)
+    if unsaved:
+        fail([unsaved], EXIT_USAGE)
     verdicts = {one.verdict for one in decisions.verdicts.values()}
     if verdicts & {"differs", "neither"}:
         raise SystemExit(EXIT_REFUSED)
@@ -362,48 +373,3 @@ def _command() -> str:
         for part in value if isinstance(value, tuple) else [value]:
             words += [option] if isinstance(part, bool) else [option, str(part)]
     return shlex.join(words)
-
-
-def _report(decisions: Decisions, facts: JsonObject, calls: int, ended: str) -> None:
-    counts: dict[str, int] = {}
-    for one in decisions.verdicts.values():
-        name = one.verdict if one.reason is None else f"{one.verdict} ({one.reason})"
-        counts[name] = counts.get(name, 0) + 1
-        more = one.alternative or one.seen or one.reason or ""
-        say(f"{one.id:<18} {one.verdict:<10} {more}".rstrip())
-    say(f"\n{', '.join(f'{count} {name}' for name, count in sorted(counts.items()))}; {calls} calls")
-    report_facts(facts)
-    if ended:
-        say(f"The run ended early: {ended}", err=True)
-
-
-def _hint(order: Order, decisions: Decisions, exchanges: list[JsonObject]) -> None:
-    """Print the operations that the keys do not permit, and the assumptions that need another user."""
-    from simulator.evidence.flow import read_steps
-    from simulator.evidence.probing import needing, read_probes
-    from simulator.service import TOKEN_EXCHANGE, TOOLING
-
-    denied = {one.id for one in decisions.verdicts.values() if one.reason == "needs-permission"}
-    if "user_id" not in order.account and order.control is None:
-        probing = TOOLING.probing()
-        without = sorted(denied & needing(read_probes(probing), read_steps(probing.steps), "user_id"))
-        if without:
-            say(f"Add --user-id, the id of another user, to decide {', '.join(without)}", err=True)
-    refused = dict.fromkeys(
-        f"{row['method']} {_ID.sub('/{id}', row['path'])}"
-        for row in exchanges
-        if row.get("status") in (401, 403) and row["path"] != TOKEN_EXCHANGE.path
-    )
-    if denied and refused:
-        more = f" and {len(refused) - _SHOWN_CALLS} more" if len(refused) > _SHOWN_CALLS else ""
-        shown = ", ".join(list(refused)[:_SHOWN_CALLS])
-        say(f"The keys lack permissions: the target returned 401 or 403 to {shown}{more}", err=True)
-
-
-def report_facts(facts: JsonObject) -> None:
-    """Print the number of facts of each kind, and the facts that worlds cannot adopt."""
-    if facts:
-        parts = ", ".join(f"{len(part)} {name.replace('_', ' ')}" for name, part in facts.items() if name != "unfit")
-        say(f"Facts: {parts}")
-        for line in facts.get("unfit", ()):
-            say(f"    worlds cannot use this fact: {line}")

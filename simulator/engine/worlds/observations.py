@@ -52,7 +52,9 @@ class Observed:
     def warning(self, today: datetime.date) -> str:
         """Return a warning if the file is old, else ""."""
         days = (today - datetime.date.fromisoformat(self.date)).days
-        return f"{self.name}: observed {days} days ago. Run `rampsim probe` to renew it" if days > OLD_DAYS else ""
+        if days <= OLD_DAYS:
+            return ""
+        return f"{self.name}: observed {days} days ago. Probe into a new file: `rampsim probe --out NEW_FILE`"
 
 
 def read_observed(document: object, switches: Switches, name: str) -> Observed:

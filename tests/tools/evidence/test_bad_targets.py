@@ -199,6 +199,8 @@ def test_keys_without_permission_decide_nothing_wrongly(upstream: str, tmp_path:
     assert wrong == []
     assert "The keys lack permissions: the target returned 401 or 403 to POST /quotes, " in done.output
     assert counts["needs-permission"] > 10
+    assert "rates" in report["facts"]
+    assert "currencies" not in report["facts"], "no response shows which methods a currency has"
     assert counts["decided"] > 3
 
 

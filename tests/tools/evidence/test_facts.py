@@ -40,7 +40,7 @@ def facts_of(world: LocalWorld) -> JsonObject:
         reply = world.call("GET", path, None, {})
         return reply.body if reply.status < 400 else None
 
-    return dict(PROBING.read_facts(read, lambda path, body: world.call("POST", path, body, {}).body))
+    return dict(PROBING.read_facts(read, lambda path, body: world.call("POST", path, body, {}).body, {}))
 
 
 def other_facts(simulators: Simulators) -> JsonObject:
@@ -55,6 +55,32 @@ def test_facts_of_a_shipped_world_change_nothing(simulators: Simulators) -> None
     facts = facts_of(simulators.world({}))
     assert {"fee_products", "limits", "assets", "networks", "rates", "spread", "currencies"} <= facts.keys()
     assert PROBING.fit_facts(facts) == ({}, [])
+
+
+def test_known_facts_are_not_read_again(simulators: Simulators) -> None:
+    world = simulators.world({})
+    facts = facts_of(world)
+    paths: list[str] = []
+
+    def read(path: str) -> Any:
+        paths.append(path)
+        return world.read(path)
+
+    known = {**facts, "rates": facts["rates"][2:]}
+    del known["limits"]
+    again: JsonObject = dict(PROBING.read_facts(read, lambda *_: pytest.fail("a quote was created"), known))
+    assert len(paths) == 3
+    assert again["limits"] == facts["limits"]
+    assert sorted(map(str, again["rates"])) == sorted(map(str, facts["rates"]))
+
+
+def test_facts_without_a_clear_response_are_left_out(simulators: Simulators) -> None:
+    world = simulators.world({})
+    facts = dict(PROBING.read_facts(world.read, lambda *_: None, {}))
+    assert "rates" in facts
+    assert "currencies" not in facts
+    partial = {"/profile/limits": {"currency": None, "limits": {"daily": {"max": None}}}}
+    assert dict(PROBING.read_facts(partial.get, lambda *_: None, {})) == {}
 
 
 def test_world_with_facts_has_the_reference_data_of_the_service(simulators: Simulators) -> None:
@@ -156,6 +182,7 @@ def test_junk_in_facts_is_never_an_error(simulators: Simulators, seed: int) -> N
         PROBING.read_facts(
             lambda path: mutated(world.read(path), chance) if chance.random() < 0.3 else world.read(path),
             lambda path, body: mutated({"id": "qt_1"}, chance),
+            {},
         )
     )
     fitted = with_facts(strange)

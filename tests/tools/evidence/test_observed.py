@@ -85,4 +85,5 @@ def test_warning_only_for_an_old_file(tmp_path: Path) -> None:
     file = observed.read(written(tmp_path / "a.yaml"), SWITCHES)
     date = datetime.date.fromisoformat(file.date)
     assert observed.warnings_of([file], date + datetime.timedelta(days=90)) == []
-    assert "91 days" in observed.warnings_of([file], date + datetime.timedelta(days=91))[0]
+    (warning,) = observed.warnings_of([file], date + datetime.timedelta(days=91))
+    assert "observed 91 days ago. Probe into a new file" in warning

@@ -15,9 +15,11 @@ from simulator.cli import main
 from simulator.cli.tools.probing import probe
 from simulator.engine.worlds.observations import alternatives_in
 from simulator.evidence import observed
+from simulator.evidence.local import Simulators
 from simulator.service import TOOLING
 from tests.tools.evidence.hidden import control, hidden_service, judged, probed
 from tests.tools.evidence.liar import Answer, liar
+from tests.tools.evidence.test_facts import facts_of
 
 ASSUMED = {"H1": "creating_answers_200", "H14": "lapses_after_1h", "S16": "send_hash_at_completion"}
 KEYS = ("--public-key", "pk_test_simulator", "--secret-key", "sk_test_simulator")
@@ -65,8 +67,13 @@ def planned_calls(*options: str) -> int:
 def test_plan_counts_facts_only_where_they_are_read(tmp_path: Path) -> None:
     out = tmp_path / "observed.yaml"
     everything = planned_calls("--out", str(out))
-    out.write_text("version: 1\n")
+    simulators = Simulators()
+    facts = facts_of(simulators.world({}))
+    simulators.close()
+    del facts["limits"]
+    observed.write(out, "http://127.0.0.1:9/v1", "sandbox", [], [], facts)
     assert planned_calls("--out", str(out)) < everything - 50
+    assert "about 1 for facts" in run("--plan", "--out", str(out)).output
     assert planned_calls("--only", "H3") < 10
     assert "--calls allows 20" in run("--plan", "--calls", "20").output
 

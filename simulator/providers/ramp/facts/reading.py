@@ -11,32 +11,36 @@ from simulator.engine.text.json import JsonObject, Shown
 Read: TypeAlias = Callable[[str], Any]
 Create: TypeAlias = Callable[[str, object], Any]
 _MOST_PAGES = 10
+_PRODUCTS = "/fees?status=active,inactive&"
 _TYPES = ("onramp", "offramp")
+_RATE = ("type", "network", "asset", "fiat_currency")
 _METHODS = {"mobile_money": "phone_number", "bank_transfer": "bank_account"}
 """The payment methods of quotes, and the corresponding names in fee products."""
 
 
-def read_facts(read: Read, create: Create) -> Iterator[tuple[str, object]]:
-    """Yield the facts as pairs of name and value, each as soon as it is complete. Facts that the service does not
-    provide are omitted.
+def read_facts(read: Read, create: Create, known: Shown) -> Iterator[tuple[str, object]]:
+    """Yield the facts as pairs of name and value, each as soon as it is complete. Rates and payment methods are yielded
+    repeatedly, each time with those read so far. Facts that the service does not provide are omitted.
 
     `read` returns the body of a GET response, or None if the request failed. `create` returns the body of a POST
-    response even if the request failed.
+    response, or None if the response does not show whether the service accepts the request. The facts in `known` are
+    not read again.
     """
-    products = _pages(read, "/fees?status=active,inactive&")
-    if products is not None:
+    products = _rows(known, "fee_products") if "fee_products" in known else _pages(read, _PRODUCTS)
+    if products is not None and "fee_products" not in known:
         yield "fee_products", [_without(row, "updated_at") for row in products]
-    limits = read("/profile/limits")
+    limits = {} if "limits" in known else read("/profile/limits")
     if isinstance(limits, Mapping) and isinstance(limits.get("limits"), Mapping):
         maxima = {name: row.get("max") for name, row in limits["limits"].items() if isinstance(row, Mapping)}
-        yield "limits", {"currency": limits.get("currency"), **maxima}
-    assets = _pages(read, "/currencies?")
+        if seen := _present({"currency": limits.get("currency"), **maxima}):
+            yield "limits", seen
+    assets = None if "assets" in known else _pages(read, "/currencies?")
     if assets is not None:
         yield "assets", assets
-        yield "precision", {f"{row.get('symbol')} {row.get('network')}": row.get("decimals") for row in assets}
-    stats = read("/network/stats")
-    networks = _rows(stats, "networks")
-    if networks is not None:
+        precision = {f"{row.get('symbol')} {row.get('network')}": row.get("decimals") for row in assets}
+        yield "precision", _present(precision)
+    networks = _rows(known if "networks" in known else read("/network/stats"), "networks")
+    if networks is not None and "networks" not in known:
         yield "networks", [_without(row, "updated_at", "latest_block") for row in networks]
     currencies = sorted({str(row["fiat_currency"]) for row in products or () if row.get("fiat_currency")})
     pairs = [
@@ -45,14 +49,25 @@ def read_facts(read: Read, create: Create) -> Iterator[tuple[str, object]]:
         for asset in (row["assets"] if isinstance(row.get("assets"), list) else ())
         for currency in currencies
     ]
-    rates = [rate for pair in pairs for rate in _rates_of(read, *pair)]
-    if rates:
-        yield "rates", rates
+    rates = [dict(row) for row in _rows(known, "rates") or ()]
+    seen_rates = {tuple(row.get(name) for name in _RATE) for row in rates}
+    for pair in pairs:
+        for type_ in _TYPES:
+            if (type_, *pair) not in seen_rates and (rate := _rate(read, type_, *pair)):
+                rates.append(rate)
+                yield "rates", list(rates)
+    if rates and len(seen_rates) < len(rates):
         yield "spread", dict(spreads(rates))
-    if pairs:
-        first = pairs[0]
-        methods = {currency: _methods(create, first[0], first[1], currency, products or []) for currency in currencies}
-        yield "currencies", {currency: {"methods": found} for currency, found in methods.items()}
+    methods = {code: row for code, row in known.get("currencies", {}).items() if code in currencies}
+    for currency in currencies if pairs else ():
+        if currency not in methods and (found := _methods(create, *pairs[0][:2], currency, products or [])):
+            methods[currency] = {"methods": found}
+            yield "currencies", {code: methods[code] for code in currencies if code in methods}
+
+
+def _present(row: Shown) -> JsonObject:
+    """Return the fields that are not None."""
+    return {name: value for name, value in row.items() if value is not None}
 
 
 def _without(row: Shown, *names: str) -> JsonObject:
@@ -80,17 +95,12 @@ def _pages(read: Read, path: str) -> list[Shown] | None:
     return None
 
 
-def _rates_of(read: Read, network: str, asset: str, currency: str) -> Iterator[JsonObject]:
-    for type_ in _TYPES:
-        body = read(f"/rates?type={type_}&network={network}&asset={asset}&fiat_currency={currency}")
-        if isinstance(body, Mapping) and isinstance(body.get("rate"), str):
-            yield {
-                "type": type_,
-                "network": network,
-                "asset": asset,
-                "fiat_currency": currency,
-                "rate": body["rate"],
-            }
+def _rate(read: Read, *pair: str) -> JsonObject | None:
+    """Read one rate. Return None if the service does not provide it."""
+    named = dict(zip(_RATE, pair, strict=True))
+    body = read("/rates?" + "&".join(f"{name}={value}" for name, value in named.items()))
+    is_rate = isinstance(body, Mapping) and isinstance(body.get("rate"), str)
+    return {**named, "rate": body["rate"]} if is_rate else None
 
 
 def spreads(rates: list[JsonObject]) -> Iterator[tuple[str, str]]:
@@ -109,7 +119,9 @@ def spreads(rates: list[JsonObject]) -> Iterator[tuple[str, str]]:
 
 
 def _methods(create: Create, network: str, asset: str, currency: str, products: list[Shown]) -> list[str]:
-    """Return the payment methods for which the service creates an onramp quote."""
+    """Return the payment methods for which the service creates an onramp quote. Return no methods if the responses do
+    not show which methods the service accepts.
+    """
     found = []
     for method, paid_by in _METHODS.items():
         least = [
@@ -130,6 +142,8 @@ def _methods(create: Create, network: str, asset: str, currency: str, products: 
             "method": method,
         }
         quote = create("/quotes", body)
+        if quote is None:
+            return []
         if isinstance(quote, Mapping) and isinstance(quote.get("id"), str):
             found.append(method)
     return found

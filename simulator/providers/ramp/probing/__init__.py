@@ -194,10 +194,10 @@ def _other_fees(read: _Read, act: _Act) -> None:
         act("set_fee_product", row["id"], {"percentage": "2.75"})
 
 
-def _read_facts(read: _Read, create: Callable[[str, object], Any]) -> Iterator[tuple[str, object]]:
+def _read_facts(read: _Read, create: Callable[[str, object], Any], known: Shown) -> Iterator[tuple[str, object]]:
     from simulator.providers.ramp.facts.reading import read_facts
 
-    return read_facts(read, create)
+    return read_facts(read, create, known)
 
 
 def _recorded_facts(

@@ -1,0 +1,90 @@
+"""The plan of `rampsim probe`, and its results and those of `rampsim infer`, as text."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from simulator.cli.output import say
+from simulator.engine.text.reports import counted
+
+if TYPE_CHECKING:
+    from simulator.engine.text.json import JsonObject
+    from simulator.evidence.probing import Decisions, Options, Planned
+    from simulator.evidence.session import Order
+
+_PREPARING = 8
+"""The number of calls besides the probes: sign-in, balances (2), clock (2), recipient, and the webhook endpoint (2)."""
+_SHOWN_CALLS = 3
+_ID = re.compile(r"/[a-z-]*[^a-z/-][^/]*")
+"""A path segment with an id."""
+
+
+def print_plan(
+    planned: list[Planned], document: Any, options: Options, calls: int, known_facts: JsonObject | None
+) -> None:
+    """Print the flows and the number of calls. `known_facts`: the facts that are not read, or None to read no facts."""
+    from simulator.evidence.facts import count_calls
+    from simulator.evidence.probing import blocked
+    from simulator.service import TOOLING
+
+    for row in planned:
+        ids = ", ".join(probe["id"] for probe in row.probes)
+        wait = max(probe["wait_seconds"] for probe in row.probes)
+        waits = f", waits {wait} s" if wait else ""
+        say(f"{ids}: {counted(row.calls, 'call')}, creates: {row.probes[0]['spend']}{waits}")
+        say(f"    {' -> '.join(row.flow)}")
+    probes = sum(row.most_calls for row in planned)
+    facts = 0 if known_facts is None else count_calls(TOOLING.probing(), known_facts)
+    needed = _PREPARING + probes + facts
+    parts = [f"{_PREPARING} to prepare", f"{probes} for probes", *([f"about {facts} for facts"] if facts else [])]
+    bound = f"; --calls allows {calls}" if calls < needed else ""
+    say(f"\n{counted(needed, 'call')} at most: {', '.join(parts)}{bound}. Not fully decidable with these options:")
+    for identifier, reasons in blocked(document, TOOLING.alternatives(), options).items():
+        say(f"    {identifier}: {', '.join(sorted(set(reasons)))}")
+
+
+def report(decisions: Decisions, facts: JsonObject, calls: int, ended: str) -> None:
+    """Print the verdicts, the facts, and why the run ended early."""
+    counts: dict[str, int] = {}
+    for one in decisions.verdicts.values():
+        name = one.verdict if one.reason is None else f"{one.verdict} ({one.reason})"
+        counts[name] = counts.get(name, 0) + 1
+        more = one.alternative or one.seen or one.reason or ""
+        say(f"{one.id:<18} {one.verdict:<10} {more}".rstrip())
+    say(f"\n{', '.join(f'{count} {name}' for name, count in sorted(counts.items()))}; {counted(calls, 'call')}")
+    report_facts(facts)
+    if ended:
+        say(f"The run ended early: {ended}", err=True)
+
+
+def hint(order: Order, decisions: Decisions, exchanges: list[JsonObject]) -> None:
+    """Print the operations that the keys do not permit, and the assumptions that need another user."""
+    from simulator.evidence.flow import read_steps
+    from simulator.evidence.probing import needing, read_probes
+    from simulator.service import TOKEN_EXCHANGE, TOOLING
+
+    denied = {one.id for one in decisions.verdicts.values() if one.reason == "needs-permission"}
+    if "user_id" not in order.account and order.control is None:
+        probing = TOOLING.probing()
+        without = sorted(denied & needing(read_probes(probing), read_steps(probing.steps), "user_id"))
+        if without:
+            say(f"Add --user-id, the id of another user, to decide {', '.join(without)}", err=True)
+    refused = dict.fromkeys(
+        f"{row['method']} {_ID.sub('/{id}', row['path'])}"
+        for row in exchanges
+        if row.get("status") in (401, 403) and row["path"] != TOKEN_EXCHANGE.path
+    )
+    if denied and refused:
+        more = f" and {len(refused) - _SHOWN_CALLS} more" if len(refused) > _SHOWN_CALLS else ""
+        shown = ", ".join(list(refused)[:_SHOWN_CALLS])
+        say(f"The keys lack permissions: the target returned 401 or 403 to {shown}{more}", err=True)
+
+
+def report_facts(facts: JsonObject) -> None:
+    """Print the number of facts of each kind, and the facts that worlds cannot adopt."""
+    if facts:
+        parts = ", ".join(f"{len(part)} {name.replace('_', ' ')}" for name, part in facts.items() if name != "unfit")
+        say(f"Facts: {parts}")
+        for line in facts.get("unfit", ()):
+            say(f"    worlds cannot use this fact: {line}")
