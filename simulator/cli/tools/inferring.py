@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from simulator.cli.output import EXIT_REFUSED, EXIT_USAGE, fail, say
+from simulator.cli.output import EXIT_REFUSED, EXIT_USAGE, fail, require_writable, say, write_file
 from simulator.cli.progress import Line
+from simulator.engine.text.reports import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,9 +49,9 @@ def infer(directory: Path, out: Path | None, as_json: Path | None, name: str | N
     from simulator.evidence.replay.inferring import Inference
     from simulator.service import TOOLING
 
-    for wanted in (as_json, out):
-        if wanted is not None and not wanted.absolute().parent.is_dir():
-            fail([f"{wanted}: the directory does not exist"], EXIT_USAGE)
+    require_writable(out, out and observed.draft_of(out), as_json)
+    if out is not None and out.exists():
+        _require_inferred(out)
     try:
         corpus = read_corpus(directory, base)
     except BadCorpus as error:
@@ -73,7 +74,10 @@ def infer(directory: Path, out: Path | None, as_json: Path | None, name: str | N
         date = datetime.datetime.fromtimestamp(newest, datetime.UTC).date()
         name = name or directory.absolute().name
         environment = recorded_environment(corpus.exchanges)
-        observed.write(out, None, environment, verdicts, exchanges, facts, name, date)
+        try:
+            observed.write(out, None, environment, verdicts, exchanges, facts, name, date)
+        except OSError as error:
+            fail([f"cannot write {out}: {error.strerror or error}"], EXIT_USAGE)
     if as_json is not None:
         report: JsonObject = {
             "version": 1,
@@ -85,11 +89,27 @@ def infer(directory: Path, out: Path | None, as_json: Path | None, name: str | N
             "facts": facts,
             "exchanges": exchanges,
         }
-        as_json.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_file(as_json, json.dumps(report, indent=2, ensure_ascii=False) + "\n")
     if not inference.replayed:
         fail([f"{directory}: no call in the recording could be replayed, so no assumption was decided"], EXIT_REFUSED)
     if any(one.verdict in ("differs", "neither") for one in verdicts):
         raise SystemExit(EXIT_REFUSED)
+
+
+def _require_inferred(out: Path) -> None:
+    """Exit with code 2 if an existing file does not come from an earlier run of `rampsim infer`."""
+    from simulator.evidence import observed
+    from simulator.service import TOOLING
+
+    if not out.is_file():
+        fail([f"--out: {out} is not a regular file"], EXIT_USAGE)
+    try:
+        file = observed.read(out, TOOLING.alternatives())
+    except observed.BadObserved as error:
+        fail([f"--out: {error}. The file would be overwritten. Use another --out"], EXIT_USAGE)
+    if not observed.is_inferred(file):
+        wrote = f"--out: {out}: `rampsim probe` wrote this file, and its verdicts would be overwritten"
+        fail([f"{wrote}. Use another --out. `rampsim serve` accepts both files"], EXIT_USAGE)
 
 
 def _referred(verdicts: Sequence[Verdict], exchanges: Sequence[Exchange]) -> list[object]:
@@ -110,4 +130,5 @@ def _report(verdicts: Sequence[Verdict], left_out: Sequence[str], replayed: int)
     for row in left_out:
         say(f"not used: {row}")
     counts = Counter(one.verdict for one in verdicts)
-    say(f"\n{', '.join(f'{count} {name}' for name, count in sorted(counts.items()))}; {replayed} calls replayed")
+    summary = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
+    say(f"\n{summary}; {counted(replayed, 'call')} replayed")

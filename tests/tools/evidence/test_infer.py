@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 from simulator.cli import main
 from simulator.engine.server.config import Config
 from simulator.engine.worlds.settings import DEFAULTS
+from simulator.evidence import observed
 from simulator.evidence.corpus import Corpus, Recording, read_corpus
 from simulator.evidence.local import Simulators
 from simulator.evidence.probing import Verdict
@@ -119,6 +120,37 @@ def test_infer_writes_a_file_with_which_a_comparison_finds_nothing(corpus: Path,
     assert same.exit_code == 0, same.output
     assert "0 differences" in same.output
     assert "f1.jsonl:2" in same.output
+
+
+def test_infer_refuses_to_overwrite_other_files(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Inference, "verdicts", lambda _: pytest.fail("the recording was replayed"))
+    out = tmp_path / "observed.yaml"
+    observed.write(out, "https://api.example.test/v1", "sandbox", [], [])
+    for problem in ("`rampsim probe` wrote this file", "is not an observed file"):
+        before = out.read_bytes()
+        done = run("infer", corpus, "--out", out)
+        assert done.exit_code == 2
+        assert problem in done.output
+        assert "Use another --out" in done.output
+        assert out.read_bytes() == before
+        out.write_text("my notes")
+
+
+def test_infer_overwrites_its_own_file(corpus: Path, tmp_path: Path) -> None:
+    for path in corpus.glob("f[2-9]*"):
+        path.unlink()
+    out = tmp_path / "observed.yaml"
+    observed.write(out, None, None, [], [], name="earlier")
+    run("infer", corpus, "--out", out, "--name", "later")
+    assert observed.read(out, SWITCHES).target["name"] == "later"
+
+
+@pytest.mark.parametrize("place", ["/proc/o.yaml", "/dev/full", "missing/o.yaml"])
+@pytest.mark.parametrize("option", ["--out", "--json"])
+def test_infer_refuses_unwritable_files(corpus: Path, option: str, place: str) -> None:
+    done = run("infer", corpus, option, place)
+    assert (done.exit_code, len(done.output.splitlines())) == (2, 1)
+    assert place in done.output
 
 
 def test_accepted_differences_need_a_reason_and_a_use(corpus: Path, tmp_path: Path) -> None:
