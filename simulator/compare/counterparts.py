@@ -20,7 +20,9 @@ class Counterparts:
         self._hides_amounts = False
 
     def learn(self, recorded: Exchange, played: Exchange) -> None:
-        """Learn the pairs in the request that was sent. Call this before the responses are compared."""
+        """Pair the strings and numbers in the recorded request with those at the same paths in the replayed request.
+        Call this before the responses are compared.
+        """
         self._hides_amounts = recorded.hides_amounts
         if recorded.direction == "call":
             for theirs, ours in pairs_of(recorded.request, played.request):

@@ -131,7 +131,9 @@ class _Facts:
 
 
 def _entries(value: object) -> dict[str, object] | None:
-    """Return the parts of an object or a list by name, or None for any other value."""
+    """Return the values of an object or the items of a list, by name, or None for any other value. The name of an item
+    consists of its identifying fields, such as its id.
+    """
     if isinstance(value, Mapping):
         return {str(name): one for name, one in value.items() if name not in _LABELS}
     if not isinstance(value, list):

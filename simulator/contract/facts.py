@@ -274,8 +274,8 @@ class _Reader:
     def variants(self, place: str, outer: Schema, options: Iterator[Schema], side: Side, marks: _Marks) -> list[str]:
         """Add the facts about all variants: common facts at `place`, and facts about one variant at `place<Name>`.
 
-        `outer` contains the fields that all variants share. Return the variants without a name as strings, because they
-        are conditions between fields.
+        `outer` contains the fields that all variants share. Return the variants without a name as strings. Such a
+        variant is a condition on the combination of fields.
         """
         read: list[Facts] = []
         unnamed: list[str] = []

@@ -170,7 +170,7 @@ def _across(
 
 
 class ReplyForm(NamedTuple):
-    """The form of the responses to a step."""
+    """The statuses and fields of the responses that a step of a flow can get."""
 
     answers: frozenset[str]
     """The possible statuses, with the code of a refusal."""

@@ -141,7 +141,7 @@ def read(path: Path, switches: Switches) -> Observed:
 
 
 def exchanges_in(path: Path) -> list[Any]:
-    """Return the exchanges in a file that `read` accepts."""
+    """Return the `exchanges` in an observed file. `read` must accept the file."""
     exchanges = yaml.safe_load(path.read_bytes()).get("exchanges")
     return exchanges if isinstance(exchanges, list) else []
 

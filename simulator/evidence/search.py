@@ -214,7 +214,8 @@ class Search:
     def _probe(self, flow: Flow, identifier: str, unless: Mapping[str, Sequence[str]]) -> JsonObject | None:
         """Return the probe that decides an assumption with a flow, or None if the flow has no robust features.
 
-        The value of each feature is the same in every context in which the preparing steps of the flow succeed.
+        A feature is robust if, under each alternative, its value does not depend on the other assumptions and the
+        reference data. Only replays in which the preparing steps of the flow succeed are compared.
         """
         switch = self.switches[identifier]
         sides = (AS_ASSUMED, *switch.alternatives)

@@ -89,7 +89,8 @@ def _lasting(works: float, waits: float, workers: int) -> float:
 
 
 def waiting(workers: int) -> int:
-    """Return how many runs may wait for a late response at once, in parallel with the given number of working runs.
+    """Return the maximum number of runs that may wait at the same time, for example for a delayed response, while
+    `workers` other runs use the processor.
 
     Waiting takes no processor time, but each run is a process that uses memory and takes a second of processor time
     to start. With one worker, runs are sequential.

@@ -141,7 +141,7 @@ def address_of(text: str, keys: Mapping[str, TableKey[Any]], environments: Colle
 
 
 def table_name(text: str) -> str:
-    """Return the table name in an address string."""
+    """Return the name of the `TableKey` in a table's address string."""
     return text.removesuffix(_DELETED).partition("@")[0].rpartition(":")[2]
 
 

@@ -196,7 +196,9 @@ class Table(Generic[Row]):
         return made
 
     def drop_row_numbers(self) -> None:
-        """Drop the row numbers until the next deletion. Never call this inside a transaction."""
+        """Drop the row numbers to save memory. The next deletion computes them again. Never call this inside a
+        transaction.
+        """
         self._positions = None
 
     def drop_indexes(self) -> None:

@@ -63,8 +63,8 @@ class Bounds:
         return tuple(found)
 
     def name_of(self, counts: Counts, event: int) -> str:
-        """Return the name of the move that delivers an event. `counts` is the number of earlier deliveries of each
-        event.
+        """Return the name of the next delivery of an event, which says whether it is a repeated, late or ordinary
+        delivery. `counts` is the number of earlier deliveries of each event.
         """
         if counts[event]:
             return AGAIN

@@ -281,7 +281,9 @@ _CREDENTIALS = ("api_keys", "tokens")
 
 
 class _Reading:
-    """A state that is being decoded from the parts of a base and its entries."""
+    """A world's state that is being decoded from its saved form: the parts of the full state (base), then the entries
+    with later changes.
+    """
 
     def __init__(self, contents: Contents, head: JsonObject) -> None:
         self._contents = contents

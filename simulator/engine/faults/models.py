@@ -167,7 +167,7 @@ class WebhookMatch(Body):
 
 
 class Deliver(BodyMutations, Effects):
-    """The effect on a delivery."""
+    """The effects of a fault on a webhook delivery."""
 
     delay: Text | float | None = None
     """The delay before the delivery is sent, in simulated time: a duration such as `2s`, or a number of seconds."""

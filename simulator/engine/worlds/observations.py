@@ -174,5 +174,5 @@ def alternatives_in(files: Iterable[Observed]) -> dict[str, str]:
 
 
 def facts_in(files: Iterable[Observed]) -> JsonObject:
-    """Return the reference data of the service."""
+    """Return the facts about the service in the files, such as fees, by name. Later files take precedence."""
     return {name: fact for file in files for name, fact in file.facts.items()}

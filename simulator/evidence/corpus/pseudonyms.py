@@ -61,8 +61,8 @@ class Pseudonyms:
         self._shown: dict[tuple[str, ...], Any] = {}
 
     def once(self, show: Callable[..., T], *given: str) -> T:
-        """Call a function with these strings, and return its result. Results are cached, because strings such as
-        headers repeat.
+        """Call `show` with the strings in `given`, and return its result. The result is cached, because strings such as
+        headers occur many times in a recording.
         """
         key = (show.__name__, *given)
         if (found := self._shown.get(key)) is not None:

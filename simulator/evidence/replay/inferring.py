@@ -69,8 +69,8 @@ class Found(NamedTuple):
     """The evidence that excludes a side."""
 
     def take(self, evidence: Evidence, runs: Mapping[str, Run], seen: Features, status: str) -> None:
-        """Exclude the alternatives under which the feature differs from the recording, if there is another alternative
-        under which it is the same.
+        """Compare the value of one feature in the recording with its value in the runs under each alternative. If it is
+        equal under at least one alternative, exclude the alternatives under which it differs.
         """
         comparable = {
             side: run
@@ -189,7 +189,7 @@ def number_of(name: str) -> int:
 
 
 class Inference:
-    """The verdicts that a corpus supports."""
+    """Decides assumptions by comparing a corpus with its replays."""
 
     def __init__(
         self, corpus: Corpus, probing: Probing, switches: Switches, *, report: Callable[[str], None] = lambda _: None
@@ -305,9 +305,8 @@ class Inference:
     def _contexts(
         self, one: str, side: str, decided: Mapping[str, str], case: Case
     ) -> Iterator[tuple[Mapping[str, str], int]]:
-        """Yield contexts: other reference data, or alternatives to undecided assumptions.
-
-        A context contains one alternative. For a long recording, a context combines several alternatives.
+        """Yield the conditions under which evidence against an alternative is tested again: other reference data, or
+        an alternative to an undecided assumption. For a long recording, several such alternatives are combined.
         """
         for data in range(len(self._probing.other_data)):
             yield {}, data
@@ -378,7 +377,7 @@ def _operation(exchange: Exchange) -> str:
 
 
 def _affects(predictions: Mapping[str, Mapping[str, Run]]) -> dict[str, set[str]]:
-    """Return the assumptions that change each feature, by feature."""
+    """Map each feature to the assumptions whose alternatives change its value."""
     found: dict[str, set[str]] = {}
     for one, runs in predictions.items():
         for name in _differing(list(runs.values())):

@@ -304,7 +304,7 @@ def _is_pair(one: Any) -> bool:
 
 
 def _sockets() -> list[Any]:
-    """Return patches that report data sent through sockets."""
+    """Return patches of the methods of `socket.socket` that send data. The patched methods report each call."""
     import socket
 
     def reporting(name: str) -> Any:

@@ -80,8 +80,8 @@ class Stage(Observer):
         self._played = {}
 
     async def _tell(self, call: ControlCall) -> JsonObject:
-        """Return the run's worlds, ordered by name. After this request, actions that the command requests are no longer
-        replaced with the run's own outside event.
+        """Return the run's worlds, ordered by name. From now on, `_perform` performs the actions that are requested,
+        and no longer replaces them with the actions in the run's plan.
         """
         self._plan = {}
         return {"worlds": sorted(self._played.values(), key=lambda one: one["name"])}

@@ -92,7 +92,9 @@ def _run_of(request: pytest.FixtureRequest) -> Run:
 
 
 class _Reporter:
-    """Reports the test run. With pytest-xdist, only the controller process registers this plugin."""
+    """A plugin that adds the simulator's summary to pytest's report. With pytest-xdist, only the controller process
+    registers it.
+    """
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config

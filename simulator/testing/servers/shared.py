@@ -40,8 +40,8 @@ def world(server: Server | str | None = None, *, in_process: bool = False, **bod
 
 
 def _entered(world_id: str, *, scenarios: Scenario | Sequence[Scenario] = (), **body: Any) -> World:
-    """Return an existing world after activating the given scenarios in it. Other fields of a request body have no
-    effect.
+    """Return an existing world after activating the given scenarios in it. `body`, the other options for a new world,
+    has no effect.
     """
     server = server_for()
     world = World(server.link, server.link.control("GET", f"/worlds/{world_id}"), server)

@@ -68,7 +68,9 @@ class Feed:
         self.world.store.stop_listening(self._written)
 
     def look(self, progress: Progress | None) -> None:
-        """Publish the requests journalled since the last call, changes of the clock, and the progress of an advance."""
+        """Publish the API requests that were journalled since this method was last called, any change of the clock, and
+        the progress of an advance.
+        """
         fresh = []
         for call in reversed(requests_of(self.world).entries):
             if call is self._last_call:

@@ -330,8 +330,8 @@ def _next_timer(world: World, target: str, kinds: tuple[str, ...]) -> Timer | No
 def rehearse(simulator: Simulator, world: World, timer: Timer, cause: Cause, *, empty: bool) -> Sequence[Event]:
     """Return the events that a timer would emit if the world did not change before it fires.
 
-    If `empty` is True, the timer fires with an empty balance. The timer fires in a copy of the world, because the clock
-    of a world never goes back. The copy includes the writes of the transaction in progress.
+    The timer fires in a copy of the world, because the clock of a world never goes back. If `empty` is True, the
+    account's balance in the copy is zero. The copy includes the writes of the transaction in progress.
     """
     copy = simulator.from_state(simulator.state_of(world), world.id)
     copy.clock.move_to(max(copy.now_ms, timer.due_at_ms))

@@ -103,7 +103,8 @@ def awaited(world: World, request_id: str) -> list[str]:
 def must_follow(world: World, event: Event, pending: PendingAttempt) -> bool:
     """Return True if an attempt waits for another attempt in flight to the same endpoint.
 
-    If a request waits for several of its events, they are delivered to an endpoint one after another, as by a queue.
+    A fault can deliver an API request's events before the request gets its response. If the request has several events,
+    an endpoint receives them one after another.
     """
     if pending.plan is None or not pending.plan.before_answer:
         return False

@@ -280,7 +280,7 @@ def _release(world: World, attempt: Attempt, event: Event, endpoint: Webhook, *,
 
 
 def _ahead(queue: EndpointQueue, going: tuple[PendingAttempt, ...], place: tuple[int, int, int]) -> EndpointQueue:
-    """Return the queue with these held attempts moved to its front."""
+    """Return the queue after moving the held attempts `going` to its front, where they get the position `place`."""
     moved = (replace(pending, place=place, held_for=0) for pending in going)
     held = tuple(pending for pending in queue.held if pending not in going)
     return replace(queue, ahead=(*queue.ahead, *moved), held=held)

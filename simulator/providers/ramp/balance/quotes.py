@@ -70,7 +70,7 @@ def claim(type: WalletQuoteType) -> Callable[[Call[bodies.UseQuote, None, Wallet
 
 
 def quoted(world: World, quote: WalletQuote) -> Transaction:
-    """Return an unsaved transaction with the terms of a quote. The amount of the transaction is the amount paid."""
+    """Return an unsaved transaction with the terms of a quote. Its `amount` is the amount that the customer pays."""
     return Transaction(
         **new_order_fields(world, quote.environment),
         type=quote.type,

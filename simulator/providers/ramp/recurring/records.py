@@ -104,7 +104,8 @@ class RecurringPayment(Record):
     def moments(self, now_ms: int, count: int) -> tuple[int, ...]:
         """Return the times of up to `count` runs at or after `now_ms`, as if the payment were active.
 
-        A date with a past run is not repeated, and the number of occurrences is not exceeded.
+        Dates on which a run has already taken place are left out. Past and future runs together do not exceed the
+        schedule's number of occurrences.
         """
         if self.schedule is None:
             return ()

@@ -53,7 +53,7 @@ class Side:
 
     @property
     def chain(self) -> str:
-        """The network of a crypto side. Raise `ValueError` for a fiat side."""
+        """The blockchain network of a crypto amount. Raise `ValueError` for a fiat amount."""
         return present(self.network)
 
 

@@ -43,7 +43,9 @@ class Receiver:
         return self.bench.holds(held, self.made, message, place)
 
     def counts(self, due: int, when: str) -> bool:
-        """Check that there have been `due` deliveries so far. `when` describes the time in the message."""
+        """Check that there have been `due` deliveries so far. `when` says in the failure message when or why, such as
+        "after two minutes".
+        """
         count = len(self.got())
         return self.holds(count == due, f"{count} deliveries {when}, not {due}", "deliveries")
 
