@@ -38,9 +38,7 @@ _STRANGE_BOOKS = (
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings for a certification run. `patience_seconds` and the other durations are described in the class
-    `Session`.
-    """
+    """The settings for a certification run. The class `Session` describes the durations, such as `patience_seconds`."""
 
     url: str
     key: str

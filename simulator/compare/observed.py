@@ -22,9 +22,7 @@ _DECIMAL = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?", re.ASCII)
 
 @dataclass(frozen=True)
 class Change:
-    """A difference between two files of observed behaviour: the verdict on an assumption, or another observed value (a
-    fact), has changed.
-    """
+    """The verdict on an assumption, or another observed value (a fact), that differs in the newer file."""
 
     kind: str
     """`verdict` or `fact`."""

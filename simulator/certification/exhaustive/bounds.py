@@ -24,9 +24,7 @@ Counts = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Move:
-    """One step of a sequence of deliveries, such as a delivery, a loss or the settle job. `name` is its kind. `event`
-    is the index of the delivered event, or None for the settle job.
-    """
+    """One step of a delivery sequence: what happens (`name`), and the index of the event (None for the settle job)."""
 
     name: str
     event: int | None = None
@@ -93,9 +91,7 @@ class Bounds:
             yield tuple(Move(BEFORE_ANSWER, event) for event in order)
 
     def required(self) -> tuple[str, ...]:
-        """Return the kinds of moves (such as `deliver` or `lost`) that are possible within the bounds. A complete
-        search tries each of them.
-        """
+        """Return the names of the moves, such as `lost`, that are possible. A complete search tries each of them."""
         impossible = set()
         if self.copies < 2:
             impossible.add(AGAIN)

@@ -244,9 +244,7 @@ class Saving:
         return judged(order, row, self._read[saved.key], after, self.books)
 
     def _fresh(self, path: Path) -> SavedOrder:
-        """Restore the states of the application and the world before the run. Then create an order with `Case.early`,
-        and save its state after each step of the flow.
-        """
+        """Restore the states before the run. Create an order with `early`, and save its state after each step."""
         self.application.restore(self.start)
         self.world.restore(0, 0)
         made, _ = self.case.early(path)

@@ -101,9 +101,7 @@ class TableIndex(Generic[R]):
             yield from (self._keys[number] for number in list(among[max(end - _BLOCK, 0) : end])[::-1])
 
     def written(self, key: str, old: R, new: R) -> None:
-        """Update the indexes for all properties after a row was written or a write was undone. `old` is ABSENT for an
-        added row, `new` for a deleted row.
-        """
+        """Update the index after a write or its undo. `old` is ABSENT for an added row, `new` for a deleted row."""
         if old is ABSENT:
             number = len(self._keys)
             self._keys.append(key)
@@ -196,9 +194,7 @@ class Part(ABC, Generic[R]):
 
     @abstractmethod
     def fill(self) -> Iterator[None]:
-        """Add the existing rows in chunks, and yield after each chunk. For rows that are written in the meantime, the
-        caller uses `written`.
-        """
+        """Add the existing rows, and yield after each chunk. The caller passes rows written meanwhile to `written`."""
 
     @abstractmethod
     def written(self, number: int, old: R, new: R) -> None:

@@ -94,9 +94,7 @@ class Persistence(WriteBarrier, Protocol):
         """
 
     def delete_unreadable(self, world_id: str) -> None:
-        """Delete a saved world that this version cannot read. If it is the world `default`, create a new `default`
-        immediately.
-        """
+        """Delete a saved world that this version cannot read. If it is `default`, create a new one immediately."""
 
     @property
     def is_leaving(self) -> bool:

@@ -80,9 +80,7 @@ def masks_of(one: Document, other: Document) -> Masks:
 
 
 def _alike(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Align two histories. Yield each pair of corresponding lines. These are equal, except for words that contain
-    digits.
-    """
+    """Align two histories. Yield each pair of lines that are equal except for words with digits."""
     left, right = ([_shape(text) for text in texts] for texts in (before, after))
     for block in SequenceMatcher(None, left, right, autojunk=False).get_matching_blocks():
         yield from zip(before[block.a : block.a + block.size], after[block.b : block.b + block.size], strict=True)

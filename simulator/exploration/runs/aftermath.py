@@ -250,9 +250,7 @@ def _paid(armed: ArmedWorld) -> list[str]:
 
 
 def _finish(world: World) -> bool:
-    """Perform the actions `broadcast` and `complete` on the orders that a test left in progress. Return True if at
-    least one was legal.
-    """
+    """Perform `broadcast` and `complete` on orders that a test left in progress. Return True if one was legal."""
     acted = False
     for row in world.control("GET", "/resources")["data"]:
         if row["kind"] in vocabulary().provider.money.orders and row["status"] in ("processing", "pending"):

@@ -237,9 +237,7 @@ class _Databases:
         return made
 
     def _report(self, one: sqlite3.Connection) -> None:
-        """Report a write to the current piece of work if this connection has committed changes that were not reported
-        yet.
-        """
+        """Record that the current work wrote, if this connection has committed changes since the last check."""
         if not one.in_transaction and one.total_changes != self._committed.get(id(one), 0):
             self._committed[id(one)] = one.total_changes
             if _scene.get() is not None:

@@ -90,9 +90,7 @@ class Watch:
         return None if body.get("to") is None else parse_timestamp(body["to"])
 
     def _next_ms(self) -> int | None:
-        """Return the time at which the next timer fires or the next tolerated difference between the books and the
-        ledger becomes a finding, whichever is earlier. Return None if there is neither.
-        """
+        """Return when the next timer fires or when a difference will have lasted too long, whichever is earlier."""
         now = self._now_ms()
         timer = self._one.world.control("GET", "/clock")["next_timer_at"]
         ends = [since + self._tolerated_ms for order, since in self._since.items() if order not in self.late]

@@ -112,9 +112,7 @@ class RunServer:
         return url
 
     def _is_left(self) -> bool:
-        """Return True if no process of the test run holds a lock on the file `life`. A lock of the server itself does
-        not count.
-        """
+        """Return True if no process, except perhaps the server itself, holds a lock on the file `life`."""
         try:
             # Do not create the file if it is missing, because then the server is removing its directory.
             with (self.directory / "life").open("r+b") as life:

@@ -18,9 +18,7 @@ from simulator.testing.servers.run_server import READY, remove
 
 
 def main() -> None:
-    """Serve on a free loopback port until no other process holds a lock on the file `life`. The command's argument is
-    the directory that contains this file.
-    """
+    """Serve on a free loopback port until no other process holds a lock on `life`, a file in the given directory."""
     directory = Path(sys.argv[1])
     Thread(target=_end_with_the_last, args=[directory], daemon=True).start()
     with passing_over_the_old(), asyncio.Runner(loop_factory=new_event_loop) as runner:

@@ -184,9 +184,7 @@ class Ownership:
         self._later: dict[int, Ask] = {}
 
     def epoch_of(self, world: str) -> int | None:
-        """Return the epoch (the number of the ownership period) that this replica sends with a commit to a world, or
-        None if it does not own the world.
-        """
+        """Return the number of this replica's current ownership of a world, or None if it does not own the world."""
         held = self._held.get(world)
         return held.epoch if held is not None and held.is_owned else None
 

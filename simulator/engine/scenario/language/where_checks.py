@@ -232,9 +232,7 @@ class WhereChecker:
         return hint or (f" (possible: {', '.join(sorted(words))})" if len(words) <= _FEW else "")
 
     def _passing(self, place: Path, name: str, tests: Mapping[str, object], words: frozenset[str] | None) -> None:
-        """Warn if `words` (the field's possible values) contains no value that passes the tests `starts_with`,
-        `ends_with` and `matches`.
-        """
+        """Warn if no possible value (in `words`) passes the tests `starts_with`, `ends_with` and `matches`."""
         given = {test: tests[test] for test in ("starts_with", "ends_with", "matches") if test in tests}
         try:
             if not words or any(passes(given, word) for word in words):

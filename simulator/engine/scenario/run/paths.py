@@ -152,9 +152,7 @@ def _steps(world: World, actions: ActionTable, record: Any, move: Move) -> Drive
 
 
 def _call(world: World, record: Any, on: str) -> Drive:
-    """Return a scenario step with the API call that causes a transition, as a tuple of one item. Return () if no call
-    causes it.
-    """
+    """Return a tuple of one scenario step: the API call that causes a transition. Return () if none does."""
     collection = kind_of(world, record).collection
     if not collection:
         return ()
