@@ -1,7 +1,8 @@
 """Tells which strings of a replay correspond to which pseudonyms of a recording.
 
-Both sides are sanitised with different keys, so equal strings have different pseudonyms. Two strings correspond if the
-replay sent one instead of the other, or if they first occur in the same place. From then on they must occur together.
+Both sides are sanitised with different keys, so equal strings have different pseudonyms. A string of the replay and a
+pseudonym become a pair when both occur for the first time, at the same location of a request or response. From then on,
+each of them corresponds only to the other.
 """
 
 from __future__ import annotations

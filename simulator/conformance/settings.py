@@ -30,7 +30,7 @@ PHASES = ("examples", "coverage", "fuzzing", "stateful")
 
 @dataclass(frozen=True)
 class ConformanceSettings:
-    """The settings of a run."""
+    """The settings of a conformance run."""
 
     base_url: str
     """The base URL of the service under test, which ends with /v1."""

@@ -51,7 +51,7 @@ def page() -> bytes:
 
 @cache
 def page_files() -> Mapping[str, PageFile]:
-    """Return the other files of the page by path, such as `js/main.js`. Nothing else is served."""
+    """Return the files that the dashboard's HTML page loads, by path, such as `js/main.js`."""
     return MappingProxyType(dict(sorted(_files_below(files("simulator.dashboard") / "page"))))
 
 

@@ -160,7 +160,8 @@ def verdicts_in(file: Observed, switches: Switches) -> list[Verdict]:
 
 
 def warnings_of(files: Iterable[Observed], today: datetime.date | None = None) -> list[str]:
-    """Return a warning for each old file, and for each fact that no world can adopt.
+    """Return a warning for each observed file that is old, and for each fact in it (such as a fee) that worlds cannot
+    use.
 
     `today`: the date on this machine.
     """

@@ -304,7 +304,9 @@ class Search:
         return any(self.steps[name.rstrip(AGAIN)].reaches for name in flow)
 
     def misses(self, flow: Flow, run: Run) -> bool:
-        """Return True if a resource did not reach a watched status in a run. Such a run decides nothing."""
+        """Return True if a resource did not reach the status that a step waits for. Such a run cannot exclude an
+        alternative.
+        """
         return any(self.steps[name.rstrip(AGAIN)].reaches and not run.succeeded.get(name) for name in flow)
 
     def _misses_more(self, flow: Flow, runs: Mapping[str, Run], first: Mapping[str, Run]) -> bool:

@@ -26,7 +26,7 @@ from simulator.service import TOOLING
 
 @dataclass(frozen=True)
 class Order:
-    """The parameters of a run."""
+    """The parameters of a probe run: the target, its keys, and the limits and output of the run."""
 
     target: str
     keys: tuple[str, str]
@@ -145,7 +145,9 @@ class Session:
         return any(map(self.decisions.is_open, self.decisions.verdicts))
 
     def _prepared(self, warn: Callable[[str], None]) -> Options:
-        """Read the target's clock and register the listener. Return the options that are still possible."""
+        """Read the target's clock and register the listener. Return the run's options with the clock rate that was
+        read. `sees_events` is False if events cannot be received.
+        """
         options, order = self.order.options, self.order
         if order.control is not None or not self._has_open:
             return options

@@ -112,7 +112,7 @@ class FaultClass:
 
 
 def match(site: Site) -> Document:
-    """Return the `match` field for a fault that matches the operation called at a site."""
+    """Return the `match` field of a fault. It matches all calls of the same operation as the call at `site`."""
     return {"method": site.facts["method"], "path": site.facts["glob"]}
 
 

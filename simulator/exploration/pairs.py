@@ -40,7 +40,9 @@ class _Placed(NamedTuple):
 
 
 def runs_of(baselines: Mapping[str, Document], classes: Sequence[str]) -> list[Run]:
-    """Return the pairs for all tests, at most 40 for each test. Pairs that are new in a test come first."""
+    """Return the runs that inject two faults, at most 40 for each test. Pairs of faults that no earlier test covers
+    come first.
+    """
     seen: set[tuple[str, ...]] = set()
     runs: list[Run] = []
     for test, evidence in baselines.items():
@@ -90,8 +92,9 @@ def _losses_of_news(
     """Yield pairs of faults. One fault acts after the last event of an order, and the other loses the events that the
     first fault causes.
 
-    The run without faults has no site for these events. If the loss started earlier, the order would remain open in the
-    application's records, and a job that checks only open orders would hide the defect.
+    These events do not occur in the run without faults. The loss therefore starts after the order's last event (variant
+    `AFTERWARDS`). If it started earlier, the order would remain open in the application's records, and the defect of a
+    job that checks only open orders would not be found.
     """
     losing = [one for one in placed if one.arming.stays and order & _names(one.site)]
     if not losing:

@@ -146,11 +146,13 @@ def table_name(text: str) -> str:
 
 
 class Store(dict[Any, Any]):
-    """All tables in one world, by key or address. Writing outside `change()` raises `RuntimeError`.
+    """All tables in one world. A table is found by its `TableKey`, or by the address (`KEY.of(...)`) that adds an
+    environment and an owner to the key. Writing outside `change()` raises `RuntimeError`.
 
-    `store[KEY]` is the table of a key that has neither environments nor owners. `store[KEY.of(...)]` is the table at an
-    address. Two different keys with the same name raise `ValueError`. The store is a dict of the tables requested so
-    far, because every request needs dozens of lookups, and a lookup through a method takes five times as long.
+    `store[KEY]` is the table of a key that has neither environments nor owners. `store[KEY.of(environment, owner)]` is
+    the table for an environment and an owner. Two different keys with the same name raise `ValueError`. The store is a
+    dict of the tables requested so far, because every request needs dozens of lookups, and a lookup through a method
+    takes five times as long.
 
     If `known` is given, tables exist only for the keys in `known` and for keys of the server (`around`), and only in
     `environments`. Exported worlds do not include any other tables. Listeners (`listen`) receive the writes of every

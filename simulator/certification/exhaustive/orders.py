@@ -29,8 +29,9 @@ _EARLY_SECONDS = 10.0
 
 
 def bounds_of(flow: Flow, unknown: str, events: int, copies: int) -> Bounds:
-    """Return the bounds for at most `events` events of a flow. If the flow has more events, use its first event and its
-    last events. If the flow has fewer, add one event of the type `unknown`, which receivers do not know.
+    """Return the events that a search delivers: at most `events` events of a flow, each at most `copies` times. If the
+    flow has more events, use its first event and its last events. If the flow has fewer, add one event of the type
+    `unknown`, which receivers do not know.
     """
     own = [step.event for step in flow.steps]
     chosen = own if events >= len(own) else [*own[: events > 1], *own[len(own) - max(events - 1, 1) :]]
@@ -41,7 +42,7 @@ def bounds_of(flow: Flow, unknown: str, events: int, copies: int) -> Bounds:
 
 
 def _silent(flow: Flow) -> int:
-    """Return the number of steps that happen during the call that creates the order."""
+    """Return how many of a flow's first steps need no action, because the call that creates the order performs them."""
     return next((number for number, step in enumerate(flow.steps) if step.action), len(flow.steps))
 
 

@@ -14,7 +14,9 @@ import click
 
 
 def split(rest: Sequence[str]) -> tuple[str | None, dict[str, str | None]]:
-    """Split arguments into the target and the parameters by name. A parameter without a value is None."""
+    """Split an action's command-line arguments into its target (None if not given) and its parameters by name. A
+    parameter without a value is None.
+    """
     words = list(rest)
     target = words.pop(0) if words and not words[0].startswith("--") else None
     given: dict[str, str | None] = {}

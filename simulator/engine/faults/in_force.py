@@ -169,8 +169,8 @@ def _lets_through(world: World, fault_id: str, most: int) -> bool:
 
 
 def _is_over(world: World, fault_id: str, span_ms: int) -> bool:
-    """Return True if a fault's first match was at least `span_ms` simulated milliseconds ago. If there was no match
-    yet, record this one.
+    """Return True if a fault first matched at least `span_ms` simulated milliseconds ago. At the first match, save the
+    current time and return False.
     """
     counted, place = world.store[UNDER_KEYS], f"{fault_id}|since"
     since = counted.get(place)

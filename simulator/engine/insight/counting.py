@@ -346,7 +346,7 @@ def count_world(world: World) -> Counts:
 
 
 def merged(parts: Iterable[Counts]) -> Counts:
-    """Return the sums of the counters. The evidence for an item comes from the first part that has evidence for it."""
+    """Add up counters with the same key. The example of each (`Count.first`) is the first one found in `parts`."""
     total: Counts = {}
     for counts in parts:
         for key, count in counts.items():

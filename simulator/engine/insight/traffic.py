@@ -1,4 +1,4 @@
-"""Input and output of the advice detectors: journalled API requests, and signals."""
+"""Input and output of the advice detectors: journalled API requests, and observations that support findings."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def change_settings(world: World, changes: setting_model.Settings) -> SettingSet
 
 
 def _assume(world: World, chosen: Mapping[str, str]) -> None:
-    """Replace all active alternatives."""
+    """Activate the chosen alternatives, by assumption id. All other assumptions get their default."""
     table = world.store[ASSUMED]
     for assumption in [*table.rows]:
         table.delete(assumption)

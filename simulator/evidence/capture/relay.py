@@ -96,9 +96,9 @@ class Place:
 
 
 def place_of(url: str, option: str, ca: str | None = None) -> Place:
-    """Return the address that a URL points to.
+    """Return the host and port in a URL, with the TLS settings for connections to them.
 
-    The system, or the given CA file, must trust its TLS certificate.
+    The certificate of an https server must be trusted by the system, or by the CA file `ca` if given.
     """
     parts = urlsplit(url.rstrip("/") if option == "--upstream" else url)
     context = ssl.create_default_context(cafile=ca) if parts.scheme == "https" else None

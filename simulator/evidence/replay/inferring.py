@@ -249,7 +249,9 @@ class Inference:
     def _formal(
         self, affects: Sequence[Mapping[str, set[str]]], predictions: Sequence[Mapping[str, Mapping[str, Run]]]
     ) -> set[str]:
-        """Return the assumptions that change only the format of decimals, in many fields."""
+        """Return the assumptions whose alternatives differ only in the format of decimals, in at least `_MANY_FIELDS`
+        fields.
+        """
         forms: dict[str, set[str]] = {}
         others: set[str] = set()
         for at, ids_by_name in enumerate(affects):
@@ -292,7 +294,9 @@ class Inference:
         return found
 
     def _is_excluded(self, one: str, side: str, decided: Mapping[str, str], found: Found) -> bool:
-        """Return True if the evidence against an alternative persists in all tried contexts (see `_contexts`)."""
+        """Return True if a recording contradicts an alternative for all tried reference data and for all tried
+        alternatives to other assumptions (see `_contexts`).
+        """
         rows = sorted(found.against.get(side, ()), key=lambda row: (len(self.cases[row.case].by_number), row.case))
         return any(
             all(

@@ -153,7 +153,7 @@ class Stage(Observer):
             await worlds.delete_world(call)
 
     async def _activate(self, call: ControlCall) -> scenarios.ActiveNames:
-        """Activate the named scenarios. The scenario that belongs to the run's fault takes precedence over them."""
+        """Activate the scenarios named in the request. The scenario with the run's fault takes precedence over them."""
         names: list[str] = call.body.names
         if SCENARIO not in self._simulator.engine.active(call.world):
             return await scenarios.activate(call)

@@ -222,7 +222,7 @@ class _ExploringRun(Run):
         return Hooks(settle, books, here=True, mode=self.task["mode"], quiesce=quiesce)
 
     def follow(self, environment: Mapping[str, str]) -> JsonObject:
-        """Collect the evidence from those worlds of a test that still exist."""
+        """Collect the results of a test (such as its history) from those of its worlds that still exist."""
         assert self._link is not None
         for watch in self._link.watches.values():
             watch.look()

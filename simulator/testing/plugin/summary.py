@@ -56,7 +56,9 @@ class Advice(TypedDict):
 
 
 class Report(TypedDict):
-    """The record of worlds that were deleted since the previous record."""
+    """The data that one process has collected since its previous report: kept worlds, findings, coverage, and exchanges
+    of `against` tests.
+    """
 
     kept: NotRequired[list[Kept]]
     advice: NotRequired[list[Advice]]
@@ -73,7 +75,7 @@ def wants_advice(config: pytest.Config) -> str:
 
 
 class Notes:
-    """The records that one process collects."""
+    """Collects the data for the `Report` of one process."""
 
     def __init__(self, config: pytest.Config) -> None:
         least = wants_advice(config)
@@ -130,7 +132,7 @@ class Notes:
 
 
 def attach(bearer: pytest.TestReport | pytest.Session, report: Report) -> None:
-    """Send a record to the reporting process, with a test's report or at the end of the session."""
+    """Send the collected data to the reporting process, with a test's report or at the end of the session."""
     if not report:
         return
     if isinstance(bearer, pytest.TestReport):

@@ -136,7 +136,7 @@ class Channel:
             self.readers.remove(reader)
 
     def close(self) -> None:
-        """Close all readers of this channel, because its subject no longer exists or the server is stopping."""
+        """Close all readers of this channel. Call this when its world no longer exists or the server is stopping."""
         for reader in self.readers:
             reader.close()
         self.readers.clear()

@@ -57,7 +57,7 @@ def are_untouched(world: World, environment: str) -> bool:
 
 
 def products_of(world: World, environment: str, product: str) -> tuple[FeeProduct, ...]:
-    """Return the current products of one type (such as onramp or send), in the order of the file."""
+    """Return the current products of one type (such as onramp or send), in the order of `fees.json`."""
     if are_untouched(world, environment):
         return base_of(environment, product)
     return tuple(row for row in products(world, environment).values() if row.product == product)
