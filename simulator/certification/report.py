@@ -125,8 +125,8 @@ class Report:
 
     @property
     def exit_code(self) -> int:
-        """0 if all rules pass and each exhaustive search is complete, 4 if all rules pass and a search without findings
-        is not complete, otherwise 1.
+        """0 if all rules pass and every exhaustive search finished without findings. 4 if there are no failures and no
+        findings, but a search stopped early. Otherwise 1.
         """
         return 1 if self.found("fail") else exhaustive.exit_code(self.flows or ())
 

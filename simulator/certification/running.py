@@ -113,8 +113,8 @@ class _Run:
         return passed(rule, self._session.exchanges, unread="" if self._settings.books else _UNREAD)
 
     def _missing(self, rule: Rule) -> list[str]:
-        """Return the failed rules on which this rule depends. For a rule whose verdict still depends on the
-        application's records, use the verdict on the responses.
+        """Return the failed rules on which this rule depends. Rules that will also be checked against the application's
+        records count with their verdict so far.
         """
         known = [*self._report.results, *self._held]
         return list(dict.fromkeys(name for one in known if one.rule.name in rule.needs for name in one.in_the_way))

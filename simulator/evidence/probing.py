@@ -242,7 +242,9 @@ class Decisions:
         self._settle(identifier)
 
     def _no_behaviour(self, flow: Sequence[str], trace: Sequence[Exchange], seen: Features) -> str:
-        """Return the reason why a trace that matches no prediction is not evidence, or "" if it is evidence."""
+        """Return the reason for ignoring a trace that matches no prediction, such as `needs-permission` or `budget`.
+        Return "" if the trace shows that the service behaves in a way that no prediction covers.
+        """
         statuses = {one.reply.status for one in trace if one.reply is not None}
         if any(name in self._formulas for name, value in seen.items() if value == ABSENT):
             return "needs-event" if any(one.refused for one in trace) else "inconclusive"

@@ -92,8 +92,8 @@ def prove(settings: Settings, patch: Path) -> Proof:
 
 
 def _judged(before: Explored, after: Explored, settings: Settings) -> Proof:
-    """Return the proof. If the fault did not happen with the patch, run the test once more. In that run, it is enough
-    if any step of the fault happens.
+    """Return the proof. If the fault did not occur in the patched suite, run the test once more, and count the fault as
+    occurred if any of its steps occurs.
     """
     run, proof = settings.replay, Proof(before, after)
     if run is None or not run.plan.get("counted") or [one.verdict.verdict for one in after.judged] != [NOT_REACHED]:

@@ -71,10 +71,10 @@ class Bounds:
         return AFTER_NEXT if any(counts[event + 1 :]) else DELIVER
 
     def moves(self, counts: Counts) -> Iterator[Move]:
-        """Yield the possible next moves. `counts` is the number of earlier deliveries of each event. While no event has
-        arrived twice, yield two more moves for each event that has not arrived: delivery after the signature's age
-        limit, and delivery with a lost acknowledgement. A correct receiver is then in the same state as after an
-        ordinary delivery, so these moves need not be tried in every combination.
+        """Yield the deliveries that can come next. `counts` is the number of earlier deliveries of each event. While no
+        event has arrived twice, each event that has not arrived can also be delivered in two special ways: after the
+        signature's age limit, or with a lost acknowledgement. A correct receiver is then in the same state as after an
+        ordinary delivery, so these deliveries need not be tried in every combination.
         """
         for event, count in enumerate(counts):
             if count < self.copies:

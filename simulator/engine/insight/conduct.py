@@ -277,7 +277,7 @@ def tokens_per_request(_: World, traffic: Traffic) -> Iterator[Signal]:
 
 
 def fast_polls(_: World, traffic: Traffic) -> Iterator[Signal]:
-    """Yield signals for five or more equal reads with equal responses.
+    """Yield a signal for each series of five or more equal GET requests with equal responses.
 
     Each read is sent within a second of the previous response, in both real and simulated time.
     """

@@ -55,7 +55,7 @@ def _cut(raw: bytes, wanted: int, pieces: list[Piece]) -> bytes:
 
 
 def _filled(value: object, depth: int, pieces: list[Piece]) -> object:
-    """Return the parsed outer value with the pieces inserted at the given depth."""
+    """Return a copy of the parsed outer value in which each placeholder at this depth is replaced with its `Piece`."""
     if not isinstance(value, dict | list):
         return value
     if depth == 1:

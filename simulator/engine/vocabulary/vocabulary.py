@@ -149,10 +149,9 @@ class Vocabulary(Service):
 
     @cached_property
     def using(self) -> Mapping[str, re.Pattern[str]]:
-        """The paths of the operations that use up a resource, such as a quote.
-
-        Each key is the first segment of the `where` paths that lead to the resource. Each path is a regular expression
-        whose only group is the resource id.
+        """The operations that use up a resource, such as a quote. Each value is a regular expression for an operation's
+        path, with the resource id as its only group. Each key is the name under which the conditions (`where`) of a
+        scenario refer to the resource.
         """
         paths = ((row.uses, re.escape(row.path)) for row in self.operations if row.uses)
         return {root: re.compile(path.replace(re.escape("{id}"), "([^/]+)")) for root, path in paths}

@@ -125,8 +125,8 @@ class _Replay:
             yield one
 
     def _receive(self, one: Replayed) -> str:
-        """Find the event in the replay that corresponds to a recorded webhook. Return "" if there is one, or else the
-        reason.
+        """Find the event in the replay that corresponds to a recorded webhook. Return "" if it was found, otherwise the
+        reason why not.
         """
         envelope = one.recorded.request
         if not isinstance(envelope, dict) or one.recorded.attempt > 1:

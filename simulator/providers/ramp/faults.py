@@ -223,8 +223,8 @@ _MOMENTS: Mapping[str, datetime] = {
 
 
 def _moments(site: Site) -> list[str]:
-    """Return the names of the start times to try. A time around midnight in a city is omitted if no order uses the
-    city's currency.
+    """Return the names of the times at which the world's clock starts in the test's runs. A time around midnight in a
+    city is omitted if no order uses the city's currency.
     """
     values = {value for order in site.facts["orders"] for value in order.values() if isinstance(value, str)}
     foreign = {f"before midnight in {city}" for fiat, (city, _) in _ZONES.items() if fiat not in values}

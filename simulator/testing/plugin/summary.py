@@ -144,7 +144,7 @@ def attach(bearer: pytest.TestReport | pytest.Session, report: Report) -> None:
 
 
 class Summary:
-    """The records from all processes of a run."""
+    """The coverage, advice and kept worlds that the processes of a test run have reported."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config

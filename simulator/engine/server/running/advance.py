@@ -40,7 +40,7 @@ class Receipt:
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of an advance of a clock, with the same counts as a `Receipt`."""
+    """The progress of a clock advance that is still running. `Receipt` contains the same counts for a finished one."""
 
     from_ms: int
     now_ms: int

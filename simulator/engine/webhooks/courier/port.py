@@ -16,7 +16,9 @@ class Port(Protocol):
         """Advance a running clock to the current time before an input reaches the world."""
 
     def reported(self, world: World) -> None:
-        """Handle a reported attempt: fire the timers that are due, and start attempts."""
+        """Called after the result of a delivery attempt was saved. Fire the timers that are due, and start further
+        attempts.
+        """
 
     def changed(self, world: World) -> None:
         """Handle fired timers or an advanced clock: start attempts, and notify observers."""

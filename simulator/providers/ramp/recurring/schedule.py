@@ -61,8 +61,8 @@ class Schedule:
     """The number of runs. Set if the end is after_occurrences."""
 
     def date_at(self, index: int) -> date | None:
-        """Return the date with the given number (starting at 0). Return None if it is after the end date or after the
-        last year that the simulation supports.
+        """Return the date of the run with this index, counted from 0. Return None if the date is after the end date or
+        after the last year that the simulation supports.
         """
         start = date.fromisoformat(self.start_date)
         try:

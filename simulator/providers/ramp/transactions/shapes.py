@@ -51,7 +51,7 @@ class DepositTransaction(TypedDict):
 
 
 class End(TypedDict):
-    """The last response fields of every type of transaction."""
+    """The fields at the end of every transaction in a response, whatever its type."""
 
     failure_code: NotRequired[str]
     created_at: str
