@@ -53,9 +53,7 @@ UNKNOWN = 4
 
 
 def _missing(session: Session, given: inputs.VerdictInput) -> Iterator[str]:
-    """Yield a description of each missing piece of evidence: outcomes that were not named, and calls and webhooks
-    that never happened.
-    """
+    """Yield a message for each thing that a verdict needs and that is missing: outcomes, API calls or webhooks."""
     control = session.control(given.world)
     if not given.outcomes:
         yield "outcomes: list the integration's objects and the status that each must have"

@@ -35,7 +35,7 @@ CREATE TABLE IF NOT EXISTS orders (name TEXT PRIMARY KEY, state TEXT, amount TEX
 
 
 def is_genuine(key: str, headers: Mapping[str, str], body: bytes, now_ms: float | None = None) -> bool:
-    """Return True if the service signed these bytes within five minutes of `now_ms`, by default the current time."""
+    """Return True if the signature matches the body and is at most five minutes old at `now_ms` (default: now)."""
     headers = {name.lower(): value for name, value in headers.items()}
     timestamp, signature = headers.get("x-timestamp", ""), headers.get("x-signature", "")
     now_ms = time.time() * 1000 if now_ms is None else now_ms
@@ -46,7 +46,7 @@ def is_genuine(key: str, headers: Mapping[str, str], body: bytes, now_ms: float 
 
 
 def transaction_of(event: Any) -> str | None:
-    """Return the id of the transaction that an event is about, or None. Other events only have to be stored."""
+    """Return the id of the transaction that an event is about, or None. An event without one is only stored."""
     thing = event["data"]["object"]
     if event["type"] == "recurring_payment.run_succeeded":
         return str(thing["run"]["transaction_id"])

@@ -13,7 +13,7 @@ from simulator.evidence.replay.schedule import pairs_of
 
 
 class Counterparts:
-    """The pairs of corresponding strings and numbers in one recording and its replay."""
+    """The ids and other values of a recording, each with the value that replaces it in the replay."""
 
     def __init__(self) -> None:
         self._ours: dict[object, object] = {}

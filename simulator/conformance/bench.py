@@ -86,7 +86,7 @@ class Bench:
 
     @cached_property
     def other_environment(self) -> Service:
-        """A client for the account's other environment (sandbox or production), for rules that need `environments`."""
+        """A client for the account's other environment (sandbox or production), for rules that test both."""
         return self.service.another(self.world.other_base(self.service.base_url), self.world.other_keys)
 
     def in_other_environment(self) -> Bench:

@@ -175,7 +175,7 @@ def _schemes(requirement: Fact) -> set[str]:
 
 
 def _inside(fact: Fact, lacking: set[str], *, but_required: bool) -> bool:
-    """Return True if the fact describes a part of an object that is missing completely.
+    """Return True if the fact is about an object that the other contract lacks, or about something in it.
 
     If `but_required` is True, the fact that a field is required counts only if an object around the field is missing.
     """

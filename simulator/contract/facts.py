@@ -306,7 +306,7 @@ class _Reader:
 
 
 def _silent(union: str, fact: Fact, others: Facts) -> bool:
-    """Return True if a variant lacks the field that a fact is about. Then the variant does not contradict the fact."""
+    """Return True if the variant with the facts `others` lacks the field that `fact` is about."""
     field = fact.place.rpartition("/")[0] if fact.keyword == "required" else fact.place
     return field != union and (field, "field", field.rpartition("/")[2]) not in others
 
@@ -327,7 +327,7 @@ def _plain(schema: object) -> str:
 
 
 def facts_of(document: Schema) -> Facts:
-    """Return all facts in an OpenAPI document. Raises KeyError if a reference is invalid."""
+    """Return the facts in an OpenAPI document, such as required fields. Raises KeyError for an invalid reference."""
     reader = _Reader(document)
     for method, path, operation in operations_of(document):
         reader.operation(operation.get("operationId", f"{method} {path}"), operation)

@@ -124,7 +124,7 @@ class Exchange:
 
     @property
     def came_too_late(self) -> bool:
-        """True if the resource possibly had the watched status only between two calls."""
+        """True if the resource already has a later status, so it had the expected one between two calls at most."""
         return self.refused and self.reply is not None and _status(self.reply) in self.step.passed
 
 

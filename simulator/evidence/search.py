@@ -45,7 +45,7 @@ _LEAST_SHARE_PLAYED = 0.6
 
 
 class Run(NamedTuple):
-    """One flow, played in one world."""
+    """The result of performing a flow in a world."""
 
     features: Features
     succeeded: Mapping[str, bool]
@@ -75,7 +75,7 @@ class Search:
         self._simulators.close()
 
     def run(self, flow: Flow, assumed: Mapping[str, str], *, data: int = -1, seed: int = 1) -> Run:
-        """Play a flow in a new world.
+        """Perform a flow in a new world, and return the result.
 
         `data`: -1 for the shipped reference data, otherwise the index of a variant. The variants are first other
         reference data, then histories (flows that are played first), then a world without scenarios, like a real
@@ -172,7 +172,7 @@ class Search:
             yield flow
 
     def probe(self, flow: Flow, identifier: str) -> JsonObject | None:
-        """Return the probe that decides an assumption with a flow, or None.
+        """Return the probe that decides an assumption by performing a flow, or None if the flow cannot decide it.
 
         A probe may depend on other assumptions. The probe's field `unless` contains the alternatives to them under
         which the probe decides nothing.
@@ -345,9 +345,9 @@ class Search:
     def _contexts(
         self, flow: Flow, identifier: str, first: Mapping[str, Run]
     ) -> Iterator[tuple[Mapping[str, str], int, int]]:
-        """Yield other assumptions, other reference data and other seeds.
+        """Yield the conditions to vary in tests of robustness: alternatives, the index of the data, and the seed.
 
-        Assumptions that the flow never consulted are omitted.
+        Alternatives to assumptions that the flow never consulted are omitted.
         """
         consulted = frozenset().union(*(one.consulted for one in first.values()))
         for data in range(len(self.probing.other_data) + len(self.probing.histories) + 1):

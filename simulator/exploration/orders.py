@@ -45,7 +45,7 @@ class _Bounds(Bounds):
 
 @dataclass
 class _Subject:
-    """One object of a test, and the search over its deliveries."""
+    """One object that a test creates, and the search through the sequences of its deliveries."""
 
     test: str
     name: str

@@ -21,7 +21,7 @@ Write: TypeAlias = "tuple[Table[Any], str, Any]"
 
 
 class Index(Protocol):
-    """A structure for finding rows in a table."""
+    """An index of a table's rows. The table calls `written` after each write."""
 
     def written(self, key: str, old: Any, new: Any) -> None:
         """Update the index after a write or an undone write.
@@ -42,7 +42,7 @@ _OUTSIDE = "table {!r} written outside of a transaction"
 
 
 class Log:
-    """The writes in the current transaction of a store, and the positions of the deleted rows.
+    """The writes in a store's current transaction, and the positions that the rows it deletes had in their tables.
 
     `writes` is None outside a transaction.
     """

@@ -120,7 +120,7 @@ def _stamp(world: SeenWorld, clock: str) -> None:
 
 
 def _holder(using: Library | None) -> Callable[[datetime], AbstractContextManager[Move]]:
-    """Freeze time and return the function that changes the frozen time."""
+    """Return a function that freezes time with the library `using`, or with the first library that is installed."""
     holders = {"freezegun": _freezegun, "time-machine": _time_machine}
     if using is not None and using not in holders:
         raise ValueError(f"freeze: `using` must be 'freezegun' or 'time-machine', not {using!r}")

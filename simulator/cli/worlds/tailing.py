@@ -154,7 +154,7 @@ def dated(
 
 
 def _about(sort: str, message: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the ids in a message: its object's id, ids in a request's path, or a delivery's event and endpoint ids."""
+    """Return the ids that a message about an event, a request or a delivery contains."""
     if sort == "event":
         return str(message["id"]), str(message.get("data", {}).get("object", {}).get("id", ""))
     if sort == "request":

@@ -102,7 +102,7 @@ class Batches:
         return partial(base_parts, self._texts, base)
 
     def add_up(self, sizes: Sizes) -> None:
-        """Add the sizes of a written batch to the recorded sizes of its worlds."""
+        """Update the recorded storage sizes of worlds after a batch of their changes was written."""
         for world_id, size in sizes.bases.items():
             if (tracked := self._tracked.get(world_id)) is not None:
                 tracked.measure(size, 0)

@@ -117,7 +117,7 @@ class Runtime(Observer):
         self.changed(world)
 
     async def follow_up(self, world: World) -> None:
-        """Fire the timers that a call has set to fire immediately. Then notify the watchers."""
+        """Fire the timers that are due after a call. Then notify the watchers that the world has changed."""
         if not self.follow_up_at_once(world):
             await self.driver.fire_due(world)
             self.changed(world)

@@ -22,7 +22,7 @@ class ProgressListener(Generic[Result]):
         """Receive a note for the user."""
 
     def running(self, name: str) -> None:
-        """Handle the start of a step."""
+        """Called when the step `name` starts."""
 
     def ended(self, result: Result) -> None:
         """Handle the result of a step."""

@@ -223,7 +223,7 @@ class Inference:
         return {one: side for one, side in {**decided, **switched}.items() if side != AS_ASSUMED}
 
     def _round(self, decided: Mapping[str, str]) -> dict[str, Found]:
-        """Return the evidence for each assumption. `decided` contains the assumptions that are decided so far."""
+        """Return the features that exclude alternatives, by assumption id. `decided`: the verdicts so far."""
         usual = self._world(decided)
         predictions = [self._predictions(case, decided) for case in self.cases]
         affects = [_affects(one) for one in predictions]
@@ -275,7 +275,7 @@ class Inference:
         }
 
     def _unstable(self, case: Case, usual: Mapping[str, str]) -> set[str]:
-        """Return the features that change with other reference data."""
+        """Return the names of the response features that depend on the account's reference data."""
         return _differing([case.run(usual), *(case.run(usual, at) for at in range(len(self._probing.other_data)))])
 
     def _strange_operations(

@@ -170,7 +170,7 @@ class _Replay:
         return ""
 
     def _unknown(self, recorded: Exchange) -> Iterator[str]:
-        """Yield the ids in the call that no earlier response contained."""
+        """Yield the ids in a recorded request that no earlier response in the replay contained."""
         _, template = known().operation(recorded.method, recorded.path)
         segments = [unquote(one) for one in recorded.path.strip("/").split("/")]
         for part, segment in zip(template, segments, strict=False):

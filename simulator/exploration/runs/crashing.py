@@ -278,7 +278,7 @@ def _reporting_connection(
 
 
 def _reporting(whole: type, names: Iterable[str], report: Callable[[Any], None]) -> type:
-    """Return a subclass whose methods with these names call `report` at the end, unless they raise an error."""
+    """Return a subclass of `whole` in which each method in `names` calls `report(self)` after it succeeds."""
 
     def reporting(name: str) -> Callable[..., Any]:
         method = getattr(whole, name)

@@ -114,9 +114,9 @@ class Stage(Observer):
             played["hits"] += sum(rows[fault]["hits"] for fault in played["faults"] if fault in rows)
 
     def _arm(self, world: World) -> list[str]:
-        """Add the run's faults, and add its scenario with precedence over all other scenarios.
+        """Add the run's faults to a world, and activate the scenario with the run's rules before all other scenarios.
 
-        Return the ids of the faults whose hits are counted.
+        Return the ids of the faults whose hits prove that the injected fault has happened.
         """
         counting: list[str] = []
         for number, fault in enumerate(self._plan.get("faults", ())):

@@ -46,7 +46,7 @@ def receiver_at(world: World, environment: str, network: str, address: str, memo
 
 
 def deliver(world: World, environment: str, network: str, address: str, memo: str | None, arrival: Arrival) -> None:
-    """Pass a transfer to the receiver that is registered for its address. If the address is external, do nothing."""
+    """Credit a transfer to the wallet or order that has its address. If the address is external, do nothing."""
     record = receiver_at(world, environment, network, address, memo)
     receives = None if record is None else kind_of(world, record).receives
     if record is not None and receives is not None and not receives(world, record, arrival):

@@ -57,7 +57,7 @@ class Feed:
         self.attach(world)
 
     def attach(self, world: World) -> None:
-        """Report the changes of this world from now on, instead of those of the world that it has replaced."""
+        """Report the changes of a world from now on. The world has replaced the previous one with the same id."""
         self.detach()
         self.world = world
         self._last_call = self._newest_call()

@@ -273,7 +273,7 @@ class _Route:
         )
 
     async def _advance_empty(self, timer: Timer) -> None:
-        """Fire a timer with an empty balance. The balance is restored in the same transaction."""
+        """Empty the account's balance, fire a timer, and restore the balance, all in one transaction."""
         world = self._world
 
         def is_next() -> bool:

@@ -98,7 +98,7 @@ class Forward:
 
 @dataclass(frozen=True)
 class Later:
-    """Tells the caller: call `again` for a request after a short delay."""
+    """Tells the caller: after a short delay, call `Ownership.again` with the request's `ticket`."""
 
     ticket: int
 

@@ -122,7 +122,7 @@ class Sharing:
     # Requests
 
     def finds(self, path: str) -> bool:
-        """Return True if the path exists in the API."""
+        """Return True if the service's API has an operation with this path."""
         return self._runtime.router.find(path) is not None
 
     def world_here(self, credential: str) -> str | None:

@@ -148,8 +148,8 @@ class Document:
         self.report_unknown(path, f"unknown {what} `{shortened(name)}`{of}{did_you_mean(meant)}", meant)
 
     def nearest(self, name: str, names: Iterable[str]) -> str:
-        """Return the name in `names` that is most similar to an unknown name, or "". Only the first `MAX_HINTS` calls
-        search for a name.
+        """Return the most similar of `names` to suggest for an unknown name, or "". After `MAX_HINTS` calls, always
+        return "".
         """
         if not name or len(name) > _LONGEST_SHOWN or self.hints <= 0:
             return ""

@@ -48,8 +48,8 @@ _COUNTED_EVERY = 500
 
 
 def enter(world: World, name: str, part: str, place: str, reason: str) -> None:
-    """Record that a scenario was stopped. `reason`, `part` and `place` describe the cause of the stop. Call this
-    function inside a transaction.
+    """Record that a scenario was stopped. `reason` is the message, `part` and `place` the part of the scenario that
+    failed. Call this function inside a transaction.
     """
     entry = note(world, name, "stopped", part, place, name=name, reason=reason)
     row: Stopped = {"name": name, "reason": reason, "at": format_timestamp(world.now_ms), "entry": entry}

@@ -99,7 +99,7 @@ def _count_problem(
 
 
 def _difference(where: Mapping[str, object], shown: Mapping[str, object]) -> str:
-    """Return a description of the `where` entries that do not match, or "" if all match."""
+    """Return a description of the tests in a `where` that an object does not pass, or "" if it passes all."""
     wrong = []
     for path, wanted in where.items():
         value = dig(shown, path)

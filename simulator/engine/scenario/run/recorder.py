@@ -99,7 +99,7 @@ class _Entry:
 
 
 def record(recording: Recording, locate: Locate) -> str:
-    """Return a recording as the text of a scenario file. `locate` finds resources whose ids were in no response."""
+    """Return a recording as the text of a scenario file. `locate` finds ids that are in no response."""
     return _Recorder(recording, locate).text()
 
 
@@ -210,9 +210,7 @@ class _Recorder:
         return f"${{{path}}}" if entry is None else f"${{{self._name(entry)}.{path}}}"
 
     def _look_up(self, identifier: str) -> None:
-        """Add a step that lists resources to find an object whose id was in no response. The object is identified by
-        its position in the list.
-        """
+        """Add a step that finds an object whose id was in no response, by its position in a list of resources."""
         found = self._locate(identifier)
         if found is not None:
             query, path = found

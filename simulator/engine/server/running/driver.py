@@ -191,11 +191,11 @@ class Driver:
         return max(min(keeping.anchor.simulated_ms + int(passed * rate), LAST_MS), world.now_ms)
 
     def anchor(self, world: World, since_seconds: float = 0.0) -> None:
-        """Set the point in time from which a running clock measures elapsed real time.
+        """Map the world's current time to the current real time. A running clock advances from this point.
 
         Call this method after the clock was set, or after its mode or rate has changed.
 
-        Set `since_seconds` if the clock reached the world's current time that many real seconds ago.
+        If the clock reached the world's current time in the past, `since_seconds` is how many real seconds ago.
         """
         self._kept[world].anchor = _Anchor(self._seconds() - since_seconds, world.now_ms)
         self.set_alarm(world)

@@ -157,9 +157,9 @@ def held(
 def freed(
     world: World, queue: EndpointQueue, attempt: Attempt, event: Event, *, acknowledged: bool
 ) -> tuple[PendingAttempt, ...]:
-    """Return the held attempts that may start after an attempt was acknowledged.
+    """Return the attempts that faults held back and that may start now that `attempt` has ended.
 
-    `queue` must already count the acknowledged attempt.
+    `queue` must already count the ended attempt. `acknowledged` is True if the receiver accepted it.
     """
 
     def may_go(pending: PendingAttempt) -> bool:

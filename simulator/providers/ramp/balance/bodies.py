@@ -22,7 +22,7 @@ DESTINATION_MEANINGS = {
 
 
 class AnyDestination(Body):
-    """A destination whose type is not known yet."""
+    """The destination in a request whose `type` is missing or unknown."""
 
     type: Annotated[DestinationType, Meanings(DESTINATION_MEANINGS), Assumed("S14", "enum")]
     """The type of destination. It determines which other fields are required."""

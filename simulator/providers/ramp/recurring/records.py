@@ -98,7 +98,7 @@ class RecurringPayment(Record):
 
     @property
     def stated(self) -> Currency:
-        """The currency of `amount`: the source's symbol, or the beneficiary's fiat currency."""
+        """The currency of `amount`: either the source asset or the beneficiary's fiat currency."""
         return self.source if self.amount_currency == self.symbol else currency_of(self.amount_currency, None)
 
     def moments(self, now_ms: int, count: int) -> tuple[int, ...]:
