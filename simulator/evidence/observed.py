@@ -17,6 +17,7 @@ from simulator.engine.records.codec import StateError
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.engine.worlds.alternatives import Switches
 from simulator.engine.worlds.observations import FORMAT, Observed, check_agreement, read_observed
+from simulator.kernel.copying import replace
 from simulator.service import TOOLING
 from simulator.version import __version__
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 _NO_HOST = hashlib.sha256(b"").hexdigest()
 """The hash in files that earlier versions of `rampsim infer` wrote."""
+_DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+"""The dumper in C needs a fifth of the time, and a run writes its file after each flow."""
 
 
 class BadObserved(ValueError):
@@ -70,7 +73,7 @@ def write(
     draft = draft_of(path)
     try:
         with draft.open("w", encoding="utf-8") as file:
-            yaml.safe_dump(document, file, sort_keys=False, allow_unicode=True)
+            yaml.dump(document, file, Dumper=_DUMPER, sort_keys=False, allow_unicode=True)
         draft.replace(path)
     except OSError:
         draft.unlink(missing_ok=True)
@@ -144,6 +147,15 @@ def exchanges_in(path: Path) -> list[Any]:
     """Return the `exchanges` in an observed file. `read` must accept the file."""
     exchanges = yaml.safe_load(path.read_bytes()).get("exchanges")
     return exchanges if isinstance(exchanges, list) else []
+
+
+def referred(verdicts: Iterable[Verdict], exchanges: Sequence[Any]) -> tuple[list[Verdict], list[Any]]:
+    """Return the decided verdicts, and the exchanges that they refer to. The verdicts have indices into that list."""
+    decided = [one for one in verdicts if one.verdict != "undecided"]
+    wanted = sorted({index for one in decided for index in one.exchanges if 0 <= index < len(exchanges)})
+    places = {index: at for at, index in enumerate(wanted)}
+    moved = [replace(one, exchanges=[places[index] for index in one.exchanges if index in places]) for one in decided]
+    return moved, [exchanges[index] for index in wanted]
 
 
 def verdicts_in(file: Observed, switches: Switches) -> list[Verdict]:

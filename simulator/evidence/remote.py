@@ -16,6 +16,7 @@ from simulator.engine.clients.control import CallRefused, ControlClient, Unreach
 from simulator.engine.clients.guard import LiveKeys
 from simulator.engine.clients.synchronous import NoResponse, SyncClient, read_body
 from simulator.engine.text.json import JsonObject, Shown
+from simulator.evidence.corpus import Journal
 from simulator.evidence.flow import Reply, Step
 from simulator.evidence.interrupts import Interrupts
 from simulator.evidence.listener import QUIET_SECONDS, Listener
@@ -91,8 +92,9 @@ class RemoteService:
         self._seen: set[str] = set()
         self.calls_left, self.wait_left = calls, wait_seconds
         self.calls = 0
-        self.exchanges: list[JsonObject] = []
-        """The calls of all flows, without headers and secrets."""
+        self._journal = Journal()
+        self._last: tuple[str, str, Mapping[str, str], bytes | None, int, list[tuple[str, str]], bytes] | None = None
+        """The last call and its response, for the journal."""
         self._given = {**(account or {}), **({} if listener is None else listener.hooks)}
         self.account: dict[str, str] = {}
         self.id_prefixes: dict[str, str] = {}
@@ -146,6 +148,11 @@ class RemoteService:
         for name in unknown:
             del self._given[name]
         return unknown
+
+    @property
+    def exchanges(self) -> list[JsonObject]:
+        """The sanitised calls of all flows. A call that was repeated is in the list once, with the last response."""
+        return self._journal.exchanges
 
     def ensure_signed_in(self) -> None:
         if not self._token:
@@ -211,11 +218,10 @@ class RemoteService:
         if reply.status == 401 and path != TOKEN_EXCHANGE.path:
             self.sign_in()
             reply = self._sent(method, path, body, headers, obey)
-        seen = {"method": method, "path": path.partition("?")[0], "status": reply.status}
         self._note_id(method, path, reply)
         self._note_time(method, reply)
-        code = reply.body.get("error") if isinstance(reply.body, Mapping) else None
-        self.exchanges.append({**seen, "code": code.get("code") if isinstance(code, Mapping) else None})
+        if self._last is not None:
+            self._journal.add(*self._last)
         return reply
 
     def _note_id(self, method: str, path: str, reply: Reply) -> None:
@@ -271,6 +277,7 @@ class RemoteService:
             raise NotTheService(f"{self._base_url}: no complete response to {method} {_bare(path)} ({error})") from None
         if len(raw) > MOST_BYTES:
             raise NotTheService(f"{self._base_url}: the response to {method} {_bare(path)} exceeds 4 MB")
+        self._last = method, path, sent, content, status, pairs, raw
         parsed = None
         try:
             parsed = json.loads(raw) if raw else None

@@ -76,7 +76,7 @@ class Session:
         self._exchanges_before = 0
         if order.earlier is not None and order.out is not None:
             self._earlier = {one.id: one for one in observed.verdicts_in(order.earlier, self._switches)}
-            self.service.exchanges += observed.exchanges_in(order.out)
+            self.service.exchanges[:] = observed.exchanges_in(order.out)
             self._exchanges_before = len(self.service.exchanges)
             self.facts |= order.earlier.facts
         self._decide_with(order.options)
@@ -161,14 +161,19 @@ class Session:
         return options
 
     def save(self) -> None:
-        """Write the observed file. It keeps the date and the other verdicts of the file that the run continues.
+        """Write the observed file, with the exchanges that its verdicts refer to.
+
+        It keeps the date and the other verdicts of the file that the run continues.
 
         Raise `NotSaved` if it cannot be written.
         """
         order = self.order
         if order.out is None:
             return
-        verdicts = {**self._earlier, **self.decisions.verdicts}
+        every = {**self._earlier, **self.decisions.verdicts}
+        verdicts, exchanges = observed.referred(
+            [every[one] for one in self._switches if one in every], self.service.exchanges
+        )
         name, date = "target", None
         if order.earlier is not None:
             name, date = str(order.earlier.target.get("name")), datetime.date.fromisoformat(order.earlier.date)
@@ -177,8 +182,8 @@ class Session:
                 order.out,
                 order.target,
                 order.environment,
-                [verdicts[one] for one in self._switches if one in verdicts],
-                self.service.exchanges,
+                verdicts,
+                exchanges,
                 self.facts,
                 order.name or name,
                 date,

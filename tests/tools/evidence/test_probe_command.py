@@ -6,15 +6,18 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest
+import yaml
 from click.testing import CliRunner, Result
 
 from simulator.cli import main
 from simulator.cli.tools.probing import probe
 from simulator.engine.worlds.observations import alternatives_in
 from simulator.evidence import observed
+from simulator.evidence.corpus import Exchange, read_line
 from simulator.evidence.local import Simulators
 from simulator.service import TOOLING
 from tests.tools.evidence.hidden import control, hidden_service, judged, probed
@@ -122,6 +125,45 @@ def test_probe_of_live_keys_spends_nothing() -> None:
     done = run("--target", "http://127.0.0.1:9/v1", *keys, "--allow-live", "--spend", "sandbox")
     assert done.exit_code == 2
     assert "--spend none" in done.output
+
+
+_IDS = re.compile(rb'"(?:id|[a-z_]+_id|reference|name|phone_number|access_token|request_id|url)": ?"([^"]{6,})"')
+
+
+def test_report_and_file_have_sanitised_exchanges(origin: str, tmp_path: Path) -> None:
+    """No id, token or personal value of an answer is in them, and each one is a line of a corpus."""
+    secrets: set[str] = {KEYS[1], KEYS[3], "probe-Asha", "+254712345678", "254712345678"}
+
+    def note(number: int, method: str, path: str, truth: Callable[[], Answer]) -> Answer:
+        answer = truth()
+        secrets.update(found.decode() for found in _IDS.findall(answer.body))
+        return answer
+
+    out, report_file = tmp_path / "out.yaml", tmp_path / "out.json"
+    only = [
+        part for one in ("H1", "H3", "H15", "H17", "L3", "M7", "M13", "gone-beneficiary") for part in ("--only", one)
+    ]
+    with liar(note, origin) as (relay, _):
+        given = ["--target", f"{relay}/v1", *KEYS, "--control", "none", "--spend", "sandbox", *only]
+        done = run(*given, "--out", str(out), "--json", str(report_file))
+    report, written = json.loads(report_file.read_text()), yaml.safe_load(out.read_text())
+    assert len(secrets) > 12, done.output
+    for text in (json.dumps(report["exchanges"]), json.dumps(written["exchanges"])):
+        assert sorted(one for one in secrets if one in text) == []
+    for document in (report["exchanges"], written["exchanges"]):
+        assert all(isinstance(read_line(json.dumps(one).encode()), Exchange) for one in document)
+    assert len(written["exchanges"]) < len(report["exchanges"])
+    assert {row["id"] for row in report["assumptions"] if row["verdict"] == "undecided"} <= {"H15", "M13"}
+    for one, row in written["assumptions"].items():
+        shown = [written["exchanges"][index] for index in row["exchanges"]]
+        assert shown == [report["exchanges"][index] for index in _row(report, one)["exchanges"]]
+    (wrong_method,) = written["assumptions"]["H3"]["exchanges"]
+    exchange = written["exchanges"][wrong_method]
+    assert (exchange["method"], exchange["path"], exchange["status"]) == ("DELETE", "/quotes", 405)
+
+
+def _row(report: Any, identifier: str) -> Any:
+    return next(row for row in report["assumptions"] if row["id"] == identifier)
 
 
 LIVE = {"public": "pk_live_3f9c1d7e5b2a", "secret": "sk_live_8e1b6c0d4f7a"}
