@@ -2202,7 +2202,7 @@ export interface components {
         };
         /**
          * Deliver
-         * @description The effect on a delivery.
+         * @description The effects of a fault on a webhook delivery.
          */
         Deliver: {
             /** @description The total number of times that the event is sent. */
