@@ -156,7 +156,7 @@ class Ledger:
     def hold(self, at_ms: int, resource_id: str, owner: str, currency: str, amount: Decimal) -> None:
         """Transfer an amount from available to held. Raise `ValueError` if the resource already has a hold."""
         if self.pending_hold(resource_id) is not None:
-            raise ValueError(f"something is already held for {resource_id}")
+            raise ValueError(f"{resource_id} already has a hold")
         self.move(at_ms, "hold", resource_id, currency, amount, available(owner), held(owner))
         self._holds.put(resource_id, Hold(resource_id, owner, currency, amount, "pending"))
 

@@ -38,7 +38,7 @@ async def addresses_of(host: str, port: int) -> list[Address]:
     infos = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     found = dict.fromkeys((str(info[4][0]), int(info[0])) for info in infos)
     if not found:
-        raise socket.gaierror(f"the host name {host} has no address")
+        raise socket.gaierror(f"the host name {host} cannot be resolved")
     return list(found)
 
 

@@ -1,4 +1,4 @@
-"""Writes JSON-like data as YAML in block style. Fields keep their sequence, and ambiguous strings are quoted.
+"""Writes JSON-like data as YAML in block style. Fields keep their order, and ambiguous strings are quoted.
 
 A string is unquoted only if YAML 1.1 and 1.2 both read it as a string. Otherwise it is written as a JSON string, which
 is valid YAML. Any parser therefore reads exactly the written data, and the output is the same on every machine.

@@ -81,7 +81,7 @@ def test_a_correct_receiver_breaks_no_rule() -> None:
         assert [one.line for one in results.values() if one.verdict == "fail"] == []
         assert skipped.keys() == NEEDS_MORE_EVENTS | NEEDS_STANDING_ORDERS | NEEDS_BOOKS
         assert {skipped[name] for name in NEEDS_MORE_EVENTS} == {"an order of the service has too few events"}
-        assert {skipped[name] for name in NEEDS_STANDING_ORDERS} == {"the service has no orders that repeat"}
+        assert {skipped[name] for name in NEEDS_STANDING_ORDERS} == {"the service has no standing orders"}
 
 
 def test_a_receiver_without_verification_breaks_signature_rules() -> None:

@@ -235,7 +235,7 @@ def test_a_resource_is_held_for_once_at_a_time() -> None:
     with store.change():
         ledger.hold(2, "txn_1", OWNER, "KES", Decimal(60))
     before = store.tables()
-    with pytest.raises(ValueError, match="already held for txn_1"), store.change():
+    with pytest.raises(ValueError, match="txn_1 already has a hold"), store.change():
         ledger.hold(2, "txn_1", OWNER, "KES", Decimal(10))
     assert store.tables() == before
     with store.change():

@@ -11,7 +11,7 @@ const NAMED = 3, READ = 50;
 /** Advance the clock and return a summary: timers, events (a few by name) and deliveries. */
 export async function advance(how) {
   const done = await post("/clock/advance?wait=true", how);
-  if (done.from === done.now && how.to_next_timer && !done.fired) return "No timer is planned, so the clock was not advanced.";
+  if (done.from === done.now && how.to_next_timer && !done.fired) return "No timer is scheduled, so the clock was not advanced.";
   const fired = [count(done.fired, "timer"), "fired"].join(" ");
   const sent = done.deliveries ? `, ${count(done.deliveries, "delivery attempt")}` : "";
   return `Now ${fullTime(done.now)}: ${fired}${await eventsInWords(done.events)}${sent}.`;

@@ -89,7 +89,7 @@ _CAUSE = Cause("action", "faults", "control")
 
 
 def require_in_time(world: World, deliver: Deliver) -> None:
-    """Raise `ControlError` 400 if a delay would end after the end of simulated time."""
+    """Raise `ControlError` 400 if a delay would end after the latest possible simulated time."""
     if deliver.delay is not None and world.now_ms + parse_duration(deliver.delay) > LAST_MS:
         raise invalid_parameter("deliver.delay", "it is too long: simulated time ends with the year 9998")
 

@@ -67,7 +67,7 @@ async def seed(call: ControlCall) -> SeedAnswer:
     world, body = call.world, call.body
     history = triggers_of(world).history
     if history is None:
-        raise invalid_state("This service does not support histories.")
+        raise invalid_state("This service cannot generate a history of orders.")
     if body.mix not in history.mixes:
         raise invalid_parameter("mix", f"it must be {' or '.join(history.mixes)}")
     if body.days * body.per_day > _MOST_ORDERS:

@@ -119,7 +119,7 @@ async def create_world(call: ControlCall) -> WorldObject:
     await call.wake(world_id)
     if body.from_snapshot is not None:
         if body.observed is not None:
-            raise invalid_parameter("observed", "a fork uses the observed file of its snapshot. Omit this field")
+            raise invalid_parameter("observed", "a fork uses the observations of its snapshot. Omit this field")
         return await _fork(call, world_id)
     chosen = await _choose_scenarios(call)
     inherited, clock = simulator.inherited, body.clock or ClockBody()

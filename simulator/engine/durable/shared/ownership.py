@@ -318,7 +318,7 @@ class Ownership:
         return [*steps, *self._leave(world, held)] if self.is_draining else steps
 
     def denied(self, session: int, world: str, owner: str | None) -> list[Step]:
-        """Handle a failure to lock a world, because another connection holds the lock.
+        """Handle the case that a world cannot be locked because another connection holds the lock.
 
         `owner` is the saved address of the world's owner.
         """

@@ -256,6 +256,6 @@ class WhereChecker:
             if low is not None and high is not None:
                 open_ended = "gt" in wanted or "lt" in wanted
                 if low > high or (low == high and open_ended):
-                    self._document.warn((*path, name), f"no number is above {low} and below {high}")
+                    self._document.warn((*path, name), f"no number is greater than {low} and less than {high}")
             if wanted.get("exists") is False and set(wanted) - {"exists"}:
                 self._document.warn((*path, name), "no other condition can match a missing field")

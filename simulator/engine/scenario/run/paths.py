@@ -77,7 +77,7 @@ def paths_to(world: World, actions: ActionTable, record: Record, event: str) -> 
     """
     machine, allowed = kind_of(world, record).machine, actions.allowed(world, record)
     if record.owner:
-        raise _refused(f"{record.id} belongs to another user. Events are about the account's own objects.", allowed)
+        raise _refused(f"{record.id} belongs to another user. Choose an object of this account.", allowed)
     if not emits(world, record.kind, event):
         about = vocabulary_of(world).events[event].object
         raise _refused(f"{event} is about a {about.replace('_', ' ')}, but {record.id} is a {_named(record)}.", allowed)

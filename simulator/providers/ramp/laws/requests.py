@@ -139,7 +139,7 @@ def _with_a_usual_amount(case: Any) -> None:
 
 
 def _to_a_payee(case: Any) -> None:
-    """Set a beneficiary with the fiat currency of the withdrawal."""
+    """Set the request's beneficiary to one in the withdrawal's fiat currency."""
     payee = _memory.payee(case.body["fiat_currency"])
     if payee is not None:
         case.body = {**case.body, "beneficiary_id": payee}

@@ -35,7 +35,7 @@ LEVEL_MAXIMA: dict[int, tuple[Decimal, Decimal, Decimal]] = {
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """A maximum amount set through `set_limits`, in the profile's default currency at that time."""
+    """A maximum amount set through `set_limits`, in the currency that was then the profile's default."""
 
     amount: Decimal
     currency: str

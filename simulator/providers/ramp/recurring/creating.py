@@ -129,7 +129,7 @@ def create_recurring_payment(call: Call[bodies.NewRecurring, None, None]) -> sha
 
 
 def _as_given(destination: balance.AnyDestination) -> DestinationShape:
-    """Return the fields of a destination that the request contains, without unknown fields (decision H6)."""
+    """Return the known fields of a destination that are present in the request (decision H6)."""
     # Any, because mypy cannot know that the models of the destination and of the response have the same fields.
     given: Any = destination.model_dump(include=set(type(destination).model_fields), exclude_none=True)
     shape: DestinationShape = given

@@ -54,7 +54,7 @@ def rule(text: str) -> list[str]:
         ("order.created, where: {type: []}", "no value can match, because the list of `type` is empty"),
         (
             "order.created, where: {source_amount: {gt: 5, lt: 4}}",
-            "no number is above 5 and below 4",
+            "no number is greater than 5 and less than 4",
         ),
         (
             "order.created, where: {request.pyer.phone_number: x}",

@@ -372,8 +372,8 @@ def test_load_directory_reports_problems_of_all_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("pattern", "why"),
     [
-        ("a{99999999999}", "a repetition must be at most 1000"),
-        ("a{2,1001}", "a repetition must be at most 1000"),
+        ("a{99999999999}", "a repetition count must be at most 1000"),
+        ("a{2,1001}", "a repetition count must be at most 1000"),
         ("((a{99}){99}){99}", "invalid repetition size: {99}"),
         (
             "a(?=b)",

@@ -43,7 +43,7 @@ function Inbox({ name, message, about }) {
   return html`<h3>${name}</h3>
     <${Facts} rows=${[["Address", about && html`<code>${about.url}</code> <${Copy} text=${about.url} what="the address of the inbox" />`]]} />
     ${about ? html`<${Answers} path=${path} present=${about.respond} />` : ""}
-    <div class="buttons"><${Act} does=${async () => { await del(path); return `The inbox ${name} is empty.`; }} asks=${`Delete all messages of the inbox ${name}?`}>Empty it<//></div>
+    <div class="buttons"><${Act} does=${async () => { await del(path); return `The inbox ${name} is empty.`; }} asks=${`Delete all messages in the inbox ${name}?`}>Empty it<//></div>
     <${Shown} reading=${reading}>${({ data, dropped }) => {
       const rows = data.map((row, index) => ({ ...row, number: index + dropped })).reverse(), chosen = rows.find((row) => String(row.number) === message);
       return html`<h4>Messages</h4>
