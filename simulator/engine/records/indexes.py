@@ -29,10 +29,7 @@ Entry: TypeAlias = "tuple[Any, Any, int]"
 """A row in a sorted part of an index (`Order`): its sort key, its sequence and its number."""
 
 MANY = 10_000
-"""The number of rows above which building a part of an index takes 5 ms or more.
-
-Callers that can wait then let other requests run during the build.
-"""
+"""The number of rows above which building a part takes 5 ms or more. Other requests can then run in between."""
 
 _SLICE = 4096
 """The number of rows that one slice of a build reads, in about a millisecond."""
@@ -101,7 +98,9 @@ class TableIndex(Generic[R]):
             yield from (self._keys[number] for number in list(among[max(end - _BLOCK, 0) : end])[::-1])
 
     def written(self, key: str, old: R, new: R) -> None:
-        """Update the index after a write or its undo. `old` is ABSENT for an added row, `new` for a deleted row."""
+        """Update the indexes for all properties after a row was written or a write was undone. `old` is ABSENT for an
+        added row, `new` for a deleted row.
+        """
         if old is ABSENT:
             number = len(self._keys)
             self._keys.append(key)
@@ -134,11 +133,11 @@ class TableIndex(Generic[R]):
         return self._part(Values, by)
 
     def order(self, by: Callable[[R], Any]) -> Order[R]:
-        """Return the part of the index for the sort key that `by` returns for a row."""
+        """Return the sorted rows of the table. `by` returns the sort key of a row."""
         return self._part(Order, by)
 
     def texts(self, by: Callable[[R], Iterable[str | None]]) -> Texts[R]:
-        """Return the part of the index for the strings that `by` returns for a row."""
+        """Return the index for text search. `by` returns the strings of a row."""
         return self._part(Texts, by)
 
     def where(self, holds: Callable[[R], bool]) -> BitMap:
@@ -194,7 +193,7 @@ class Part(ABC, Generic[R]):
 
     @abstractmethod
     def fill(self) -> Iterator[None]:
-        """Add the existing rows, and yield after each chunk. The caller passes rows written meanwhile to `written`."""
+        """Add the existing rows in chunks, and yield after each chunk. `_build` passes later writes to `written`."""
 
     @abstractmethod
     def written(self, number: int, old: R, new: R) -> None:
@@ -258,8 +257,8 @@ class _Block:
 class Order(Part[R]):
     """The sorted rows, in blocks.
 
-    Each block also keeps the numbers of its rows in a bitmap, so that a lookup can skip a block without matching rows.
-    Rows with equal sort keys are ordered by the field `sequence`, then by table order.
+    Each block contains the set of its rows, so that lookups can skip whole blocks. Rows with equal sort keys are
+    ordered by the field `sequence`, then by table order.
     """
 
     def __init__(self, rows: TableIndex[R], by: Callable[[R], SupportsRichComparison]) -> None:
@@ -386,7 +385,7 @@ class Texts(Part[R]):
     def holding(self, needle: str) -> BitMap | None:
         """Return the rows with a string that contains the casefolded `needle`.
 
-        Return None if `needle` contains one of the two separators that this index inserts between strings.
+        Return None if `needle` contains a character that separates the joined strings.
         """
         if _FIELD in needle or _ROW in needle:
             return None

@@ -39,7 +39,7 @@ class Pattern:
     def __init__(self, text: str) -> None:
         for counts in _REPETITION.findall(text):
             if any(len(count) > 4 or int(count or 0) > MAX_REPETITION for count in counts):
-                raise ValueError(f"unsupported regular expression: a repetition count must be at most {MAX_REPETITION}")
+                raise ValueError(f"not a regular expression: a repetition count must be at most {MAX_REPETITION}")
         options = re2.Options()
         options.log_errors = False
         options.max_mem = _MAX_MEMORY
