@@ -242,9 +242,7 @@ class Decisions:
         self._settle(identifier)
 
     def _no_behaviour(self, flow: Sequence[str], trace: Sequence[Exchange], seen: Features) -> str:
-        """Return the reason for ignoring a trace that matches no prediction, such as `needs-permission` or `budget`.
-        Return "" if the trace shows that the service behaves in a way that no prediction covers.
-        """
+        """Return the reason for ignoring a trace that matches no prediction, or "" if no prediction covers it."""
         statuses = {one.reply.status for one in trace if one.reply is not None}
         if any(name in self._formulas for name, value in seen.items() if value == ABSENT):
             return "needs-event" if any(one.refused for one in trace) else "inconclusive"
