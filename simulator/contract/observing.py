@@ -4,6 +4,7 @@ service.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 
@@ -42,6 +43,6 @@ def _marked(line: bytes, note: str) -> bytes:
     """Return a line with the note, followed by the given line with `observed` in place of `assumed`."""
     mark = b'"' if line.lstrip(b" -").startswith(b'"') else b""
     beginning = line[: line.index(b"x-provenance") - len(mark)]
-    said = beginning + mark + b"x-observed" + mark + b': "' + note.encode() + b'"' + (b"," if mark else b"")
+    said = beginning + mark + b"x-observed" + mark + b": " + json.dumps(note).encode() + (b"," if mark else b"")
     rest = b" " * len(beginning) + line[len(beginning) :]
     return said + b"\n" + rest.replace(b"assumed", b"observed", 1)

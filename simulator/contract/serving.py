@@ -21,6 +21,7 @@ from simulator.engine.rows.service import signing_of
 from simulator.engine.text.json import JsonObject, loads
 from simulator.engine.vocabulary.vocabulary import identity_of
 from simulator.engine.webhooks import webhook_key
+from simulator.engine.worlds.alternatives import Observation, Switch
 from simulator.engine.worlds.observations import observations
 from simulator.engine.worlds.settings import all_settings
 from simulator.kernel.world import DEFAULT_WORLD, World
@@ -54,12 +55,21 @@ def _own(call: ControlCall, file: str) -> bytes:
     if not files or not file.startswith("openapi"):
         return content
     chosen = all_settings(call.world)["assumptions"]
+    switches = call.simulator.provider.alternatives()
     notes = {
-        identifier: f"{seen.alternative or 'as assumed'}, {seen.date}"
+        identifier: _note(switches[identifier], seen)
         for identifier, seen in observations(files).items()
         if seen.alternative == chosen.get(identifier)
     }
     return with_observed(content, notes)
+
+
+def _note(switch: Switch, seen: Observation) -> str:
+    """Return the note on a part of the contract. Its text describes the assumed behaviour."""
+    if seen.alternative is None:
+        return f"as assumed, {seen.date}"
+    changes = switch.alternatives[seen.alternative]
+    return f"The service differs from the contract: {changes} ({seen.alternative}, {seen.date})"
 
 
 @operation(

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from simulator.contract.observing import with_observed
 from tests.remote import Remote
 
 FILE: dict[str, Any] = {
@@ -133,10 +134,25 @@ def provenances(world: Remote) -> dict[str, set[tuple[str, str | None]]]:
 
 def test_served_contract_marks_observed_parts(server: Remote, world: Remote) -> None:
     found = provenances(server.another(observed=FILE))
-    assert found["H1"] == {("observed", "creating_answers_200, 2026-11-23")}
+    ((provenance, note),) = found["H1"]
+    assert provenance == "observed"
+    assert note == (
+        "The service differs from the contract: It returns 200, like every other success with a body. "
+        "(creating_answers_200, 2026-11-23)"
+    )
     assert found["S18"] == {("observed", "as assumed, 2026-11-23")}
     assert {said for said, _ in found["R7"]} == {"assumed"}
     assert {said for said, _ in provenances(world)["H1"]} == {"assumed"}
+
+
+@pytest.mark.parametrize(
+    "document", [b"- x-provenance: assumed\n  x-basis: H1", b'{\n"x-provenance": "assumed",\n"x-basis": "H1"\n}']
+)
+def test_note_in_a_contract_is_quoted(document: bytes) -> None:
+    note = 'a "quoted" word: \\'
+    parsed = yaml.safe_load(with_observed(document, {"H1": note}))
+    part = parsed[0] if isinstance(parsed, list) else parsed
+    assert (part["x-provenance"], part["x-observed"]) == ("observed", note)
 
 
 def test_advice_names_what_was_observed(server: Remote) -> None:
