@@ -46,9 +46,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options for the command line and pyproject.toml, as one group in `pytest --help`."""
     group = parser.getgroup("rampsim", "rampsim: a simulator of the ramp service for your tests")
     for option in OPTIONS:
-        given = {"choices": option.choices} if option.choices else {"metavar": option.metavar}
+        given: dict[str, Any] = {"choices": option.choices} if option.choices else {"metavar": option.metavar}
+        given |= {"action": "append"} if option.is_list else {}
         group.addoption(option.flag, help=f"{option.help} In pyproject.toml: {option.name}.", default=None, **given)
-        parser.addini(option.name, option.help, default=option.default)
+        if option.is_list:
+            parser.addini(option.name, option.help, type="args", default=[])
+        else:
+            parser.addini(option.name, option.help, default=option.default)
     # Three flags, because an optional value would swallow a path that follows the flag.
     for flag, value in (("", ALL), (f"={ALL}", ALL), (f"={USED}", USED)):
         help = f"{COVERAGE_HELPS[value]} In pyproject.toml: {COVERAGE}."

@@ -24,6 +24,8 @@ class Option(NamedTuple):
     choices: tuple[str, ...] = ()
     metavar: str | None = None
     default: str = ""
+    is_list: bool = False
+    """True if the flag may be repeated. In pyproject.toml, the value is then a list."""
 
     @property
     def name(self) -> str:
@@ -47,8 +49,9 @@ OPTIONS = (
     ),
     Option(
         "--simulator-observed",
-        "Base the worlds on this observed file of `rampsim probe` (also SIMULATOR_OBSERVED).",
+        "Base the worlds on this observed file of `rampsim probe` (also SIMULATOR_OBSERVED). Repeatable.",
         metavar="FILE",
+        is_list=True,
     ),
     Option(
         "--simulator-fail-on-advice",
@@ -80,7 +83,7 @@ def chosen(config: pytest.Config, name: str) -> str:
     """Return the value of an option. The command line takes precedence, then an environment variable, then
     pyproject.toml.
     """
-    variable = os.environ.get(name.upper()) if name in ("simulator_url", "simulator_observed") else None
+    variable = os.environ.get(name.upper()) if name == "simulator_url" else None
     value: str = config.getoption(name) or variable or config.getini(name)
     return value
 
@@ -101,10 +104,10 @@ def observed_files(config: pytest.Config) -> list[Path]:
     """Return the paths of files with observations of the real service. In pyproject.toml, the paths are relative to the
     root directory.
     """
-    paths = map(Path, chosen(config, "simulator_observed").split())
-    if config.getoption("simulator_observed") or os.environ.get("SIMULATOR_OBSERVED"):
+    paths: list[str] = config.getoption("simulator_observed") or os.environ.get("SIMULATOR_OBSERVED", "").split()
+    if paths:
         return [config.invocation_params.dir / path for path in paths]
-    return [config.rootpath / path for path in paths]
+    return [config.rootpath / path for path in config.getini("simulator_observed")]
 
 
 def directory_of(run_id: str) -> Path:

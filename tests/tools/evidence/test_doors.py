@@ -91,6 +91,44 @@ def test_pytest_bases_worlds_on_the_file(tmp_path: Path, simulator: str) -> None
     assert set(outcome.tests.values()) == {"passed"}, outcome.text
 
 
+BOTH = """
+    def test_both(world):
+        assert world.info["settings"]["assumptions"] == {"H14": "lapses_after_1h", "H1": "creating_answers_200"}
+"""
+
+
+def two_files(folder: Path) -> list[Path]:
+    """Write two files that decide different assumptions. Their names contain blanks."""
+    other = written(folder / "file two.yaml", alternative="creating_answers_200")
+    other.write_text(other.read_text().replace("H14", "H1"))
+    return [written(folder / "file one.yaml"), other]
+
+
+def test_pytest_option_is_repeatable_and_accepts_blanks(tmp_path: Path) -> None:
+    suite = Suite(tmp_path)
+    suite.write("test_it.py", BOTH)
+    flags = [word for path in two_files(tmp_path) for word in ("--simulator-observed", str(path))]
+    outcome = suite.run_here(*flags, "--simulator", "inprocess")
+    assert set(outcome.tests.values()) == {"passed"}, outcome.text
+
+
+def test_pytest_setting_is_a_list_of_files(tmp_path: Path) -> None:
+    suite = Suite(tmp_path)
+    suite.write("test_it.py", BOTH)
+    two_files(suite.directory)
+    outcome = suite.run_here("-o", "simulator_observed='file one.yaml' 'file two.yaml'", "--simulator", "inprocess")
+    assert set(outcome.tests.values()) == {"passed"}, outcome.text
+
+
+def test_pytest_refuses_two_files_that_disagree(tmp_path: Path) -> None:
+    suite = Suite(tmp_path)
+    suite.write("test_it.py", "def test_it(): ...\n")
+    one, other = written(tmp_path / "a.yaml"), written(tmp_path / "b.yaml", alternative="lapses_after_7d")
+    outcome = suite.run_here("--simulator-observed", str(one), "--simulator-observed", str(other))
+    assert outcome.code == pytest.ExitCode.USAGE_ERROR
+    assert f"{one} and {other} disagree on H14" in outcome.text
+
+
 def test_pytest_refuses_an_invalid_file(tmp_path: Path) -> None:
     suite = Suite(tmp_path)
     suite.write("test_it.py", "def test_it(): ...\n")
