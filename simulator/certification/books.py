@@ -11,9 +11,9 @@ from simulator.host import vocabulary
 
 
 def listed(claim: Claim, books: Sequence[Line]) -> list[Line]:
-    """Return the records for an order. An order can have several sets of names, and the application may use any one
-    set. Use the first set whose records add up to the correct amount. If there is none, use the first set with a
-    nonzero amount, otherwise the first set.
+    """Return the application's records of an order. The application may record the order under any one of several sets
+    of names. Choose the first set whose records add up to the correct amount, otherwise the first with a nonzero
+    amount, otherwise the first.
     """
     sets = [[line for line in books if line.order in names] for names in ((claim.order,), *claim.alternatives)]
     right = [lines for lines in sets if lines and _total(lines) == claim.amount]

@@ -54,7 +54,7 @@ class AssumedPoint:
     """Whether a finding describes the behaviour under an alternative to the assumption."""
 
     def rule(self, broken: Rule) -> Rule:
-        """Return a copy of the broken rule as a guess, which is based on the assumption."""
+        """Return the guess to report instead of a broken promise: the same rule, based on this assumption."""
         title = f"{broken.title.removesuffix('.')} (assumed)."
         return Rule(f"{broken.name}.assumed", title, self.assumption, promise=False)
 

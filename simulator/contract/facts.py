@@ -214,7 +214,9 @@ class _Reader:
         return whole
 
     def schema(self, place: str, schema: Schema, side: Side, marks: _Marks) -> None:
-        """Add all facts about a schema, its fields, items, parts and variants."""
+        """Add the facts about a schema and about all schemas nested in it. Do not follow a `$ref` to a schema that
+        contains this one.
+        """
         reference = schema.get("$ref")
         if reference is None:
             self.fields(place, schema, side, marks)

@@ -242,7 +242,7 @@ class Decisions:
         self._settle(identifier)
 
     def _no_behaviour(self, flow: Sequence[str], trace: Sequence[Exchange], seen: Features) -> str:
-        """Return the reason for ignoring a trace that matches no prediction, or "" if no prediction covers it."""
+        """Return why a trace that matches no prediction must be ignored, or "" if it counts as evidence."""
         statuses = {one.reply.status for one in trace if one.reply is not None}
         if any(name in self._formulas for name, value in seen.items() if value == ABSENT):
             return "needs-event" if any(one.refused for one in trace) else "inconclusive"

@@ -37,7 +37,7 @@ COPIES = 2
 
 @dataclass(frozen=True)
 class _Bounds(Bounds):
-    """The deliveries to try next, without expired signatures and lost acknowledgements."""
+    """The limits of a search in which no delivery has an expired signature or a lost acknowledgement."""
 
     def moves(self, counts: Counts) -> Iterator[Move]:
         return (move for move in super().moves(counts) if move.name not in (BEYOND_AGE, ACKNOWLEDGEMENT_LOST))

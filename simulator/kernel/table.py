@@ -167,7 +167,7 @@ class Table(Generic[Row]):
         return was_deleted
 
     def put_in_order(self) -> None:
-        """Restore the creation order."""
+        """Sort the rows by their creation, because undoing a deletion appends a row at the end."""
         if self._positions is not None:
             positions = self._positions
             self._hold(dict(sorted(self.rows.items(), key=lambda item: positions[item[0]])), shared=False)
@@ -178,7 +178,7 @@ class Table(Generic[Row]):
         return self.rows
 
     def fill(self, rows: dict[str, Row]) -> None:
-        """Replace all rows with the given rows, which stay shared and keep their order.
+        """Replace all rows with the given dict, in its order. A later write copies the dict first.
 
         Never call this inside a transaction.
         """

@@ -109,17 +109,17 @@ class PersistenceLayer(Observer):
                 self._note(world.id)
 
     def lag_seconds(self) -> float:
-        """Implements `storage.Persistence`."""
+        """Return the age of the oldest unsaved change in seconds, or 0 if all changes are saved."""
         if self._committing is not None:
             return perf_counter() - self._commits_since
         return perf_counter() - self._gathers_since if self._next is not None else 0.0
 
     async def uses(self) -> Mapping[str, Use]:
-        """Implements `storage.Persistence`."""
+        """Return the time of the last use of every saved world, by id."""
         return await self._backend.uses()
 
     def world_ids(self) -> Sequence[str]:
-        """Implements `storage.Persistence`."""
+        """Return the ids of all worlds in memory, oldest first."""
         return list(self._simulator.worlds)
 
     def show_at_rest(self, world_id: str, origin: str) -> JsonObject | None:
@@ -132,11 +132,11 @@ class PersistenceLayer(Observer):
         """Do nothing, because all worlds are in memory."""
 
     async def raw(self, world_id: str) -> Sequence[RawPiece]:
-        """Implements `storage.Persistence`."""
+        """Return all stored bytes of a world, even if the world is unreadable."""
         return await self._backend.raw(world_id)
 
     def delete_unreadable(self, world_id: str) -> None:
-        """Implements `storage.Persistence`."""
+        """Delete a saved world that this version cannot read."""
         self._loader.drop_unreadable(world_id)
         self._batches.wiped[world_id] = None
         self._note(world_id)

@@ -113,12 +113,12 @@ class FilePersistence(PersistenceLayer):
         return [one for one in self._order if one in self.at_rest or one in self._simulator.worlds]
 
     def show_at_rest(self, world_id: str, origin: str) -> JsonObject | None:
-        """Implements `storage.Persistence`."""
+        """Return a suspended world as the control API returns it, or None for any other world."""
         card = self.at_rest.get(world_id)
         return None if card is None else card.show(origin, self._wall_clock_ms())
 
     async def wake(self, world_id: str) -> None:
-        """Implements `storage.Persistence`."""
+        """Read a suspended world into memory. Do nothing if the world is not suspended."""
         while world_id in self.at_rest:
             task = self._waking.get(world_id)
             if task is None:
@@ -127,7 +127,7 @@ class FilePersistence(PersistenceLayer):
             await asyncio.shield(task)
 
     async def wake_snapshot(self, snapshot_id: str) -> None:
-        """Implements `storage.Persistence`."""
+        """Load the world that a snapshot belongs to, if that world is suspended."""
         for world_id in [one for one, card in self.at_rest.items() if snapshot_id in card.snapshots]:
             await self.wake(world_id)
 

@@ -247,7 +247,9 @@ def dead_tokens(_: World, traffic: Traffic) -> Iterator[Signal]:
 
 
 def tokens_per_request(_: World, traffic: Traffic) -> Iterator[Signal]:
-    """Yield signals for five tokens in a row that were each used for at most one request, although none was refused."""
+    """Yield a signal for each series of five or more tokens of one key pair of which each was used for at most one
+    request, although the service refused no request with the error unauthorized.
+    """
     held: dict[tuple[str, str], list[JournaledCall]] = {}
     used: dict[tuple[str, str], int] = {}
     for call in traffic.calls:

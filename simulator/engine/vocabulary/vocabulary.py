@@ -114,7 +114,7 @@ class Vocabulary(Service):
 
     @cached_property
     def subjects(self) -> Mapping[str, tuple[Subject, ...]]:
-        """The subjects of each event, by event name."""
+        """The kinds of resource that each event can be about and their possible statuses after it, by event name."""
         return subjects_of(self.events.values(), self.kinds.values())
 
     def kinds_told_of(self, about: str) -> tuple[str, ...]:

@@ -88,7 +88,7 @@ class Held:
             raise too_much("quota_bytes", most, "bytes in total for snapshots, uploaded scenarios and events")
 
     def with_more(self, *, snapshots: int = 0, scenarios: int = 0, events: int = 0, size: int = 0) -> Held:
-        """Return a copy with these numbers added."""
+        """Return the usage that results from adding these numbers."""
         return Held(self.snapshots + snapshots, self.scenarios + scenarios, self.events + events, self.size + size)
 
 

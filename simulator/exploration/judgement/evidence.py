@@ -129,7 +129,8 @@ def effects_of(armed: Sequence[ArmedWorld]) -> str:
     """Return a digest of all responses, deliveries and balances. If the digest is the same with and without a fault,
     the fault had no visible effect.
 
-    Random references and values that `same` removes are ignored, so two runs without faults have the same digest.
+    References, and the random values that `same` replaces, do not affect the digest. Two runs without faults therefore
+    have the same digest.
     """
     shown: list[object] = []
     for one in armed:
@@ -155,8 +156,8 @@ def effects_of(armed: Sequence[ArmedWorld]) -> str:
 
 
 def _delivered_at(rows: Sequence[Document]) -> dict[str, list[tuple[str, set[str]]]]:
-    """Return the events delivered at each time: for each event, its type and the ids and references with which a call
-    can refer to the event's object.
+    """Return the delivered events by time of delivery, each as its type and the id and reference of its object. A call
+    that contains one of them refers to this object.
     """
     found: dict[str, list[tuple[str, set[str]]]] = {}
     for row in rows:

@@ -141,8 +141,8 @@ def follow(
 
 
 def _last(armed: ArmedWorld, hooks: Hooks, environments: Sequence[Mapping[str, str]]) -> None:
-    """Keep the fault active after the test for as long as the plan specifies. For example, a payment stays stuck. Then
-    run the integrator's job.
+    """Advance the clock by the time for which the plan keeps the fault active after the test, for example while a
+    payment is stuck. Then run the integrator's job.
     """
     armed.world.advance(armed.plan["lasts"], wait=True)
     _wait(hooks, environments, must_work=False)

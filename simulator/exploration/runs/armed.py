@@ -1,5 +1,5 @@
-"""The worlds of a run: creates a world, injects the fault, and returns the environment variables that identify the
-world.
+"""Creates the world of a run, injects the fault into it, and returns the environment variables that identify the world
+to the tests.
 """
 
 from __future__ import annotations

@@ -223,7 +223,9 @@ class _Route:
     # Waits
 
     def _rehearse(self, until: Until) -> None:
-        """Raise `ControlError` 409 if no timer would end the wait, or if the timer would not emit the event."""
+        """Raise `ControlError` 409 if the resource has no timer to wait for, or if a rehearsal shows that the timer
+        will not emit the event.
+        """
         target = self._fill(until.target)
         timer = _next_timer(self._world, target, until.timers)
         if timer is None:

@@ -241,7 +241,7 @@ class Ownership:
         return Later(ask.ticket)
 
     def again(self, ticket: int) -> list[Step]:
-        """Retry a request after `Later`."""
+        """Decide again about a request for which `Later` was returned."""
         ask = self._later.pop(ticket, None)
         return self.asked(ask) if ask is not None else []
 

@@ -54,7 +54,7 @@ def may_take(world: World) -> bool:
 
 
 def in_flight(world: World) -> Table[Attempt]:
-    """Return the attempts that were taken and are not yet reported, by id."""
+    """Return the attempts that were taken for sending and have no reported result yet, by id."""
     return world.store[IN_FLIGHT]
 
 

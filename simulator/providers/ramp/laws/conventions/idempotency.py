@@ -193,7 +193,9 @@ def forgotten(bench: Bench) -> None:
 
 @guess("idempotency.quote_expired", "H14", "writes", "control")
 def quote_expired(bench: Bench) -> None:
-    """A request that uses a quote is replayed even after the quote has expired."""
+    """A request that used a quote can be repeated with its idempotency key after the quote has expired, and returns the
+    same response.
+    """
     firsts = [(post, post.first()) for post in [*_uses(bench)]]
     bench.world.advance("31m")
     for post, first in firsts:

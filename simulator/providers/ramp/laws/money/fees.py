@@ -54,7 +54,9 @@ def formula(bench: Bench) -> None:
 
 @promise("fee.breakdown", "POST /fees/calculate: breakdown", "writes")
 def breakdown(bench: Bench) -> None:
-    """The breakdown contains the product's `percentage` and `fixed`, and whether min_fee or max_fee was applied."""
+    """The breakdown contains the product's fee fields `percentage` and `fixed`, and states whether min_fee or max_fee
+    was applied.
+    """
     for answer, product in _calculated(bench):
         raw = answer.number("amount") * product.number("percentage") / 100 + product.number("fixed")
         low = raw < product.number("min_fee")
