@@ -44,7 +44,7 @@ class Schedule:
 
     @property
     def names(self) -> tuple[tuple[str, ...], ...]:
-        """Sets of names for the two runs. The application may use any one of these sets in its records."""
+        """The names that records may use for the runs: the recurring order's id, both references, or both order ids."""
         made = [run.order for run in self.runs]
         return ((self.id,), *(tuple(str(one[name]) for one in made) for name in ("reference", "id")))
 

@@ -136,7 +136,7 @@ class Session:
 
     @cached_property
     def unpaid(self) -> Order:
-        """An order that is never paid. Only forged events report it as completed."""
+        """An order that is never paid, created on first use. Only forged events say that it is completed."""
         return self.stage.order("forged")
 
     @property
@@ -179,7 +179,7 @@ class Session:
         self.claims.append(Claim(self._rule, schedule.reference, *due, is_optional=True))
 
     def send(self, sent: str, event: JsonObject) -> Exchange:
-        """Send an event as the service does."""
+        """Send an event with a valid signature, as the service does, and return the request and its response."""
         return self.send_together([(sent, event)])[0]
 
     def send_together(self, events: Sequence[tuple[str, JsonObject]]) -> list[Exchange]:

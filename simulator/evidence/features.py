@@ -193,7 +193,7 @@ class ReplyForm(NamedTuple):
 
 
 def reply_forms(features: Features) -> dict[str, ReplyForm]:
-    """Return the forms of the responses in a trace, by step."""
+    """Return the form (the status with the error code, and the field names) of each response in a trace, by step."""
     found = {}
     for name, status in features.items():
         step, _, rest = name.partition(" ")

@@ -58,7 +58,7 @@ class Simulators:
     def world(
         self, assumptions: Mapping[str, str], *, seed: int = 1, scenarios: Sequence[str] | None = None
     ) -> LocalWorld:
-        """Create a world with these alternatives. Without `scenarios`, the world has the usual scenarios."""
+        """Create a world with these alternatives. If `scenarios` is None, the world has the default scenarios."""
         return LocalWorld(self, assumptions, seed=seed, scenarios=scenarios)
 
     def send(self, method: str, path: str, body: object, headers: Mapping[str, str]) -> Reply:

@@ -303,7 +303,7 @@ def misplaced(seen: Features, features: Features) -> bool:
 
 
 def _strange(probe: Shown, features: Features) -> Features:
-    """Return features of responses whose form is not predicted under any alternative that the probe distinguishes."""
+    """Return the features in which the form of a response differs from every form that the probe predicts."""
     found = {}
     for step, form in reply_forms(features).items():
         known = probe["replies"].get(step)

@@ -310,7 +310,7 @@ class Search:
         return any(self.steps[name.rstrip(AGAIN)].reaches and not run.succeeded.get(name) for name in flow)
 
     def _misses_more(self, flow: Flow, runs: Mapping[str, Run], first: Mapping[str, Run]) -> bool:
-        """Return True if a run misses a watched status that the first run under the same alternative reached."""
+        """Return True if one of `runs` misses a watched status, but the run in `first` for the same side does not."""
         return any(self.misses(flow, runs[side]) and not self.misses(flow, one) for side, one in first.items())
 
     def _is_lasting(self, name: str) -> bool:

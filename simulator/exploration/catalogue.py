@@ -60,8 +60,8 @@ def _times(site: Site) -> list[str]:
 
 
 def _fails_n(site: Site) -> Arming | None:
-    """The service processes the call but the response is lost. Depending on the variant, the next calls of the same
-    operation are refused.
+    """The service processes the call but the response is lost. In variants with N > 1 failures, the next N - 1 calls of
+    the same operation are refused.
     """
     if site.facts["method"] == "GET" or not site.facts["token"]:
         return None
@@ -217,7 +217,7 @@ ORDERS = FaultClass("orders", "delivery", lambda site: None)
 
 
 def class_of(fault: str) -> FaultClass:
-    """Return the fault class with this name. For two names joined with `+`, return the milder class."""
+    """Return the fault class with this name. For two names joined with `+`, return a class for the combined fault."""
     if fault == ORDERS.name:
         return ORDERS
     first, _, second = fault.partition("+")

@@ -173,7 +173,7 @@ def _counterexamples(one: _Subject, found: Result) -> Iterator[Run]:
 
 
 def _survived(one: _Subject, found: Result) -> Judged:
-    """Return the verdict for an object whose deliveries the application handles correctly in any sequence."""
+    """Return the result for an object whose deliveries the application handled correctly in all sequences tried."""
     events, copies = counted(len(found.bounds.events), "event"), counted(found.bounds.copies, "copy", "copies")
     covered = f"{counted(found.sequences, 'sequence')} of {events} in up to {copies}: {found.states} states"
     note = f"{covered}{', cut off by the budget' if found.is_cut else ''}"

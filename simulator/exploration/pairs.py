@@ -197,8 +197,8 @@ def parts_of(runs: Sequence[Run], baselines: Mapping[str, Document]) -> list[Run
 
 
 def attributed(pairs: Sequence[Judged], alone: Sequence[Judged]) -> list[Judged]:
-    """Replace each pair whose finding also occurs with one of its faults alone by the findings for these single faults.
-    These findings come after the other pairs.
+    """Remove each finding on a pair if one of the two faults alone also leads to a finding. Append the findings on
+    these single faults to the remaining results.
     """
     wrong = {(one.run.test, one.run.fault, one.run.site): one for one in alone if one.verdict.is_finding}
     kept: list[Judged] = []

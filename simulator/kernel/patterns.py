@@ -1,6 +1,6 @@
 """Regular expressions that are compiled when they are first used.
 
-A starting server needs few of its patterns. Compiling all of them takes 3 % of the startup time.
+A server uses few of its patterns while it starts. Compiling all of them would take 3 % of the startup time.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ def _standing(world: SeenWorld, subject: str) -> Iterable[str]:
 
 
 class Receiving(Protocol):
-    """The attributes of a receiver that these messages use."""
+    """The attributes of a webhook receiver from which this module's messages are built."""
 
     environment: str
     endpoint_id: str | None
@@ -192,7 +192,7 @@ def timeline(world: SeenWorld) -> str:
 
 
 def _happened(timeline: Timeline) -> Iterator[str]:
-    """Yield one line for each entry. The time and the day are included when they change."""
+    """Yield a line for each entry of a timeline. The day and the time are included when they change."""
     if not timeline["data"]:
         yield "  nothing happened"
     if timeline["earlier"]:

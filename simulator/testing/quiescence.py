@@ -22,7 +22,7 @@ def wait_until_quiet(is_quiet: Callable[[], object], seconds: float = _SECONDS) 
 
 
 def waiter(is_quiet: Callable[[], object]) -> Callable[[object], None]:
-    """Return a listener for `on_advance` that waits until an application's queue is empty."""
+    """Return a listener that waits until an application's queue is empty, for calls after each advance of the clock."""
 
     def wait(now: object) -> None:
         wait_until_quiet(is_quiet)

@@ -73,7 +73,7 @@ def canonical(lines: Sequence[Line], names: Names) -> str:
 
 
 def wrong_with(row: JsonObject, lines: Sequence[Line], names: Names) -> list[tuple[str, str]]:
-    """Return the verdicts on the records of an order. The rules are those of `rampsim explore`."""
+    """Return the errors in the records of an order, as pairs of a verdict of `rampsim explore` and a note."""
     name = row["reference"]
     books = [
         {"order": name, "state": line.state, "amount": f"{line.amount:f}", "currency": line.currency}

@@ -159,7 +159,7 @@ class Tracked:
     events: dict[int, JsonObject] = field(default_factory=dict)
 
     def deliver(self, move: Move) -> None:
-        """Deliver the event of a move. For a move beyond the age limit, send a copy with an expired signature first."""
+        """Deliver the event of a move. For `late-beyond-age`, first send a copy with an expired signature."""
         stage, event = self.case.stage, move.event or 0
         body = dumps(self.event(event))
         signature = stage.service.provider.signing.signature
@@ -214,7 +214,7 @@ class Tracked:
         return self.case.stage.call("GET", f"{self.case.stage.service.playbook.path}{self.order.id}")
 
     def row(self) -> JsonObject:
-        """Return the order as the API shows it now, in the form that verdicts use."""
+        """Return the order's current status, amount and references, as `judging.wrong_with` needs them."""
         made = self._shown()
         amount, currency = self.case.stage.service.delivered(self.case.flow.kind, made)
         return {

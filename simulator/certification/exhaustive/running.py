@@ -1,4 +1,4 @@
-"""An exhaustive run: one search for each flow, with a budget."""
+"""Runs an exhaustive check: for each flow, a search through the sequences of deliveries, within a time budget."""
 
 from __future__ import annotations
 

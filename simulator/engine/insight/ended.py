@@ -35,7 +35,7 @@ class EndedWorlds:
         return not self._waiting
 
     def keep(self, world: World) -> None:
-        """Add a world that was deleted or reset. The world must not change afterwards."""
+        """Queue a deleted world, or the previous state of a reset world. It must not change afterwards."""
         self._waiting.append(world)
 
     def take_in(self) -> None:

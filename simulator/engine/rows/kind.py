@@ -116,7 +116,7 @@ class Kind(Generic[KindT]):
 
     @property
     def root(self) -> str:
-        """The first segment of the paths in a scenario's `where` that lead to a resource of this kind."""
+        """The word with which a path to a resource of this kind begins in a scenario's `where`."""
         return self.family or self.name
 
     @property

@@ -218,8 +218,8 @@ class Performer:
                 pending = missing
 
     def _decide(self, request: Request, call: Call, operation: Operation) -> Outgoing | Probe | indexes.Unindexed:
-        """Return the response of a scenario or of the operation. If the operation refuses the call, only the
-        operation's changes are undone.
+        """Return the operation's response. If a scenario rule or the operation refuses the call, raise `ApiError` and
+        undo only the operation's changes.
         """
         world, incoming = request.world, request.incoming
         pipeline.claim(operation, call)

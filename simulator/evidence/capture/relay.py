@@ -59,7 +59,7 @@ class Unreachable(ConnectionError):
 
 @dataclass(frozen=True)
 class Place:
-    """An address to which messages are forwarded."""
+    """A server to which requests are forwarded: its URL, and the option that specified the URL."""
 
     url: SplitResult
     option: str
@@ -291,7 +291,7 @@ class _Connection:
             self._far = None
 
     async def exchange(self) -> bool:
-        """Forward one request and its response. Return False if the connection then ends."""
+        """Forward one request and its response. Return True if the connection stays open afterwards."""
         head = await read_head(self._reader)
         if head is None:
             return False

@@ -176,7 +176,7 @@ def _content(content: JsonObject, where: str) -> bytes:
 
 
 def _parsed(raw: bytes) -> Any:
-    """Return parsed JSON. Return the string itself if the service would not accept it as JSON."""
+    """Return the parsed JSON of a body, None if the body is empty, or its text if it is not JSON."""
     try:
         return loads(raw) if raw else None
     except ValueError:

@@ -65,7 +65,7 @@ def _is_gone(row: Document) -> bool:
 
 
 class _Order:
-    """The transactions that belong to one order."""
+    """The transactions of one order and their delivered amounts."""
 
     def __init__(self, rows: Sequence[Document]) -> None:
         self.rows = rows
@@ -113,7 +113,7 @@ class Orders:
         return self.all.get(name) or _Order([])
 
     def report(self, name: str, order: _Order) -> bool:
-        """Return True if the integrator has records and they claim no more for an order than was paid out."""
+        """Return True if the integrator's records exist and contain at most the delivered amount of the order."""
         if self.books is None:
             return False
         names = {row["reference"] for row in order.rows} or {name}

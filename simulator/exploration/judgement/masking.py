@@ -51,7 +51,7 @@ class Masks:
 
 
 class Names:
-    """The names that replace the random values in one run."""
+    """Replaces the random values in the texts of a run, such as ids, with names that are the same in every run."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
         self._names = names

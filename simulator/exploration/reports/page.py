@@ -111,7 +111,7 @@ _ACTIVE = re.compile(rf"(activate names )(?:(.*), )?{SCENARIO}$")
 
 
 def _unarmed(rows: Sequence[Row]) -> Iterator[Row]:
-    """Yield the rows of a timeline, except rows for control calls that explore itself made."""
+    """Yield the rows of a timeline, without the control calls with which `rampsim explore` injected the fault."""
     own = False
     for row, following in zip_longest(rows, rows[1:]):
         at, what, text = row

@@ -1,7 +1,7 @@
 """Reads the integrator's books during a test, whenever the service changes the state of an order.
 
-Every advance of the clock is split at these times. An order is late if the books disagree with the ledger about it for
-longer than the tolerated time.
+Every advance of the clock stops when a timer fires, to read the books. An order is late if its amounts in the books and
+in the ledger differ for longer than the tolerated time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Detection of suites that read a run's URL and keys from the environment when they are imported."""
+"""Detects test suites that read the simulator's URL or keys from the environment already while they are imported."""
 
 from __future__ import annotations
 

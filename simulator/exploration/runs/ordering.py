@@ -47,8 +47,8 @@ def _events(one: ArmedWorld, number: int) -> list[str]:
 
 
 def _deliver(one: ArmedWorld, event: str) -> int | None:
-    """Deliver an event to all its endpoints. Return the status of the first failed attempt, otherwise of the last
-    attempt. None means that there was no response.
+    """Deliver an event to all its endpoints. Return the response status of the first failed attempt, or of the last
+    attempt if none failed. Return None if that attempt got no response.
     """
     before = len(one.world.deliveries())
     one.world.control("POST", f"/events/{quote(event, safe='')}/resend", {}, query={"wait": "true"})

@@ -338,7 +338,7 @@ class _Worker:
         return {**self._result, "seconds": time.monotonic() - begun}
 
     def _watch(self) -> None:
-        """Limit the duration of a test or its teardown, including the time that it sleeps."""
+        """Start the time limit for a test or its teardown, and limit how long it may sleep at once."""
         limit = self._run.task["limit"]
         signal.signal(signal.SIGALRM, self._ring)
         signal.setitimer(signal.ITIMER_REAL, limit, 1.0)

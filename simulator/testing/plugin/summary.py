@@ -126,7 +126,7 @@ class Notes:
         self._report.setdefault("against", {}).setdefault(test, {})[side] = exchanges
 
     def collect(self) -> Report:
-        """Return the record so far, and start a new one."""
+        """Return the report with the data collected so far, and start an empty one."""
         report, self._report = self._report, {}
         return report
 
@@ -260,7 +260,7 @@ class Summary:
 
 
 def _name(item: Mapping[str, object]) -> str:
-    """Return the name of an item. If every operation can return this error, the name begins with "any operation"."""
+    """Return the name of a coverage item, such as an error. `* ` is shown as "any operation"."""
     return str(item["item"]).replace("* ", "any operation ", 1)
 
 

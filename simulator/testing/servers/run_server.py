@@ -43,7 +43,7 @@ _LONGEST_END_SECONDS = 10.0
 
 
 class RunServer:
-    """A process's use of the run's server. It begins with `join` and ends with `leave`."""
+    """Access of one process to the server that all processes of the test run share, from `join` to `leave`."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory

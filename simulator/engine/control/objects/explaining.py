@@ -123,7 +123,7 @@ def _explained(hint: object) -> Iterator[Mapping[str, str]]:
 
 
 def _inside(sentence: str) -> str:
-    """Join sentences with semicolons, for use inside another sentence."""
+    """Return the sentences in a text as clauses joined with semicolons, for use inside another sentence."""
     return "; ".join(part[:1].lower() + part[1:] for part in sentence.rstrip(".").split(". "))
 
 

@@ -293,7 +293,7 @@ class _Route:
         self._runtime.changed(world)
 
     def _free(self, target: str) -> None:
-        """Detach a resource from its scenarios, so that only timers affect it while the clock advances."""
+        """Detach a resource from its scenarios, so that no scenario step changes it while the clock advances."""
         world = self._world
         scenarios = [PlannedStep.of(timer).scenario for timer in steps_on(world, target)]
         scenarios += [held.scenario for held in held_steps.held_steps(world, about=target)]

@@ -173,10 +173,10 @@ async def _require_room(call: ControlCall, world_id: str) -> None:
 
 
 def _keys_of(call: ControlCall, world_id: str) -> str:
-    """Return the value from which the keys of a new world are derived.
+    """Return a value from which the keys of a new world are derived, or "" for the world's id.
 
-    If the caller's token is limited to certain worlds, the value is a secret. Otherwise the value is "", and the keys
-    are derived from the world id.
+    If the caller's token is limited to certain worlds, the value is secret, so that other tokens' holders cannot derive
+    the keys.
     """
     return "" if call.access.reaches_all else call.simulator.draw_keys_of(world_id)
 

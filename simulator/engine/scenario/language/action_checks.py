@@ -117,7 +117,7 @@ def placeholders(value: object, path: Path = ()) -> Iterable[tuple[Path, str]]:
 
 
 def describe_wrong(one: Wrong, name: object) -> str:
-    """Return the message about the invalid value `one` in the field `name`."""
+    """Return a message about the problem `one` (an invalid value) in the field `name`."""
     if one.kind == "string_type" and isinstance(one.value, int | float) and not isinstance(one.value, bool):
         return f"`{name}` must be a string; write it in quotes: '{one.value}'"
     return f"`{name}`: {one.why}"

@@ -96,7 +96,7 @@ def bound_to(world: World, object_id: str) -> tuple[str, str] | None:
 
 
 class _ScenarioChoices:
-    """An index that counts the requests in which a caller chose a scenario for a new resource."""
+    """A table index that counts the requests in which the caller chose a scenario for the new resource."""
 
     __slots__ = ("count",)
 
@@ -293,7 +293,7 @@ def hand_over(
 
 
 def _why_not(context: Context, world: World, name: str, successor: str, occurrence: Occurrence) -> str | None:
-    """Return the reason why an object cannot be handed over, or None if it can be handed over."""
+    """Return why an object cannot be handed over to the scenario `successor`, or None if it can."""
     if not context.catalogue.knows(world, successor):
         return f"there is no scenario {successor!r}"
     if stops.why_stopped(world, successor) is not None:

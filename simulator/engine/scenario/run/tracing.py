@@ -62,7 +62,7 @@ class Trace:
         return bool(document.get("faults") or document.get("with") or calls_control)
 
     async def _hits(self) -> AsyncIterator[TimelineEntry]:
-        """Yield a timeline entry for each new API call that a fault affected."""
+        """Yield a timeline entry for each API call that a fault affected since the last call of this method."""
         rows = (await self._get("/faults"))["data"]
         own = [row for row in rows if row.get("scenario") == self._file.name]
         for row in rows:

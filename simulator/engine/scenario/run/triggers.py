@@ -43,8 +43,8 @@ class Factory:
 
 @dataclass(frozen=True)
 class Triggers:
-    """The declarations that are needed to trigger a provider's events, in addition to its state tables, actions, timers
-    and operations.
+    """A provider's functions for triggering any of its events on request, for cases that the state tables, actions,
+    timers and operations do not cover.
     """
 
     without_funds: Callable[[World, ActionTable, str, Cause], AbstractContextManager[None]]

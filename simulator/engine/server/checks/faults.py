@@ -87,7 +87,7 @@ class Interference:
         """A third-party action that is performed before the call is carried out."""
 
     def came_to_nothing(self, world: World) -> None:
-        """Record that the third-party action of this fault was refused.
+        """Handle the refusal of the third-party action that this fault was to perform.
 
         A fault without other effects then does not count as applied.
 

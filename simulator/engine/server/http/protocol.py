@@ -261,9 +261,9 @@ class BoundedProtocol(HttpToolsProtocol):
         super()._start_asgi_task(cycle, app)
 
     def on_response_complete(self) -> None:
-        """Prepare the connection for the next request, like uvicorn, but with the idle timer of this class.
+        """Start the next request on the connection, or the idle timer of this class, which replaces uvicorn's timer.
 
-        This timer also takes arriving data into account.
+        Unlike uvicorn's timer, it also takes arriving data into account.
         """
         self.server_state.total_requests += 1
         if self.transport.is_closing():

@@ -278,7 +278,7 @@ class Courier:
             self._land(world, flight, carrier, attempt, outcome)
 
     def _land(self, world: World, flight: _Flight, carrier: _Carrier, attempt: Attempt, outcome: Outcome) -> None:
-        """Report the result of an attempt. Callers that wait for the attempt are released even if the report fails."""
+        """Record the result of an attempt. Callers that wait for the attempt continue even if recording fails."""
         try:
             with world.change(_CAUSE):
                 webhooks.report(world, attempt, outcome)

@@ -90,7 +90,7 @@ def take_plan(world: World, place: str) -> DeliveryPlan | None:
 
 
 def awaited(world: World, request_id: str) -> list[str]:
-    """Return the ids of the attempts in flight that must be answered before the response to a request is sent."""
+    """Return the ids of the attempts in flight whose receiver must respond before the API request gets its response."""
     found = []
     for attempt in world.store[IN_FLIGHT].values():
         if attempt.pending.plan is not None and attempt.pending.plan.before_answer:

@@ -248,7 +248,7 @@ class BuyByBankTransfer(UseQuote):
 
 
 class AnyPayer(Body):
-    """A payer whose payment method is not known yet. Each given field must be a string (decision H2)."""
+    """The payer in a request with an unknown quote. Each given field must be a string (decision H2)."""
 
     account_name: FreeText | None = None
     account_number: FreeText | None = None

@@ -358,7 +358,7 @@ def get_quote(call: Call[None, None, RampQuote]) -> RampQuoteShape:
 
 
 class BankPayer(Protocol):
-    """Protocol of request bodies that describe the payer of an onramp."""
+    """Protocol of the request bodies that name the bank account from which an onramp is paid."""
 
     @property
     def account_number(self) -> str | None: ...

@@ -155,7 +155,7 @@ def _recurring(world: World, environment: str, event: str) -> Setup:
 
 
 def _payable(world: World, environment: str, event: str) -> tuple[Currency, Decimal]:
-    """Return an asset and an amount to pay. The balance covers the amount, unless the run is meant to fail."""
+    """Return an asset and an amount to pay. The balance covers the amount, unless a run must fail."""
     for currency in ASSETS.values():
         row = listing(currency.code, currency.network or "")
         balance = world.ledger.balance(available(holder(environment)), currency.key)

@@ -24,7 +24,7 @@ def buy_locked(bench: Bench) -> None:
 
 @promise("buy.echo", "POST /wallet/buy/quote: amount_currency", "writes")
 def buy_echo(bench: Bench) -> None:
-    """In a buy quote, the requested amount is on the side that amount_currency selects."""
+    """A buy quote contains the requested amount in fiat_amount or crypto_amount, as amount_currency specifies."""
     for side, amount in (("fiat", stock.FIAT), ("crypto", stock.CRYPTO)):
         body = {**stock.BUY_QUOTE, "amount": amount, "amount_currency": side}
         quote = bench.done("POST /wallet/buy/quote", body)
@@ -61,7 +61,7 @@ def withdraw_locked(bench: Bench) -> None:
 
 @promise("withdraw.echo", "POST /wallet/withdraw/quote: amount_currency", "writes")
 def withdraw_echo(bench: Bench) -> None:
-    """In a withdraw quote, the requested amount is on the side that amount_currency selects."""
+    """A withdraw quote has the requested amount as its source or destination amount, as amount_currency specifies."""
     body = stock.withdraw_quote_body(bench)
     bench.amounts(bench.done("POST /wallet/withdraw/quote", body), {"source_amount": Decimal(stock.PAID)})
     fiat = bench.done("POST /wallet/withdraw/quote", {**body, "amount": "2000.77", "amount_currency": "KES"})
