@@ -175,7 +175,7 @@ def test_chance_outside_the_seed_is_drawn_only_where_worlds_are_made() -> None:
     # A run of tests has a name of its own, so that its worlds meet no others in a server that many runs share.
     run = "simulator/testing/plugin/run.py"
     # Nobody can compute the pseudonyms of a recording, because their key is drawn and never written.
-    key = "simulator/evidence/capture/recorder.py"
+    key = "simulator/evidence/corpus/pseudonyms.py"
     assert outside(drawers, "simulator/engine/worlds/simulator.py", "simulator/conformance", run, key) == set()
     parts = ("rows", "records", "text", "faults", "worlds")
     pure = ("simulator/kernel/", "simulator/providers/ramp/", *(f"simulator/engine/{part}/" for part in parts))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import zlib
 from collections.abc import Sequence
 from itertools import count
@@ -28,7 +27,7 @@ class Recorder:
 
         Without a name, the file gets the first unused name of `recording-1.jsonl`, `recording-2.jsonl`, …
         """
-        self._pseudonyms = Pseudonyms(secrets.token_bytes(32), hide_amounts=hide_amounts)
+        self._pseudonyms = Pseudonyms(hide_amounts=hide_amounts)
         self._begun = 0
         self.written = 0
         try:

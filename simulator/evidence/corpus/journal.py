@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import secrets
 import time
 from collections.abc import Mapping, Sequence
 
@@ -20,7 +19,7 @@ class Journal:
     """Sanitises the calls of one run with the same pseudonyms."""
 
     def __init__(self) -> None:
-        self._pseudonyms = Pseudonyms(secrets.token_bytes(32))
+        self._pseudonyms = Pseudonyms()
         self.exchanges: list[JsonObject] = []
         """The exchanges in the form of a line of a corpus."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import secrets
 import string
 from collections import Counter
 from collections.abc import Callable
@@ -49,10 +50,10 @@ _EPOCH_MS = 978_307_200_000
 
 
 class Pseudonyms:
-    """Creates the pseudonyms in one recording, and counts the repeated attempts of a call."""
+    """Creates the pseudonyms in one recording, and counts the repeated attempts of a call. The default key is random."""
 
-    def __init__(self, key: bytes, *, hide_amounts: bool = False) -> None:
-        self._key = key
+    def __init__(self, key: bytes = b"", *, hide_amounts: bool = False) -> None:
+        self._key = key or secrets.token_bytes(32)
         self.hides_amounts = hide_amounts
         self.start_ms: int | None = None
         """The time of the first exchange."""
