@@ -50,7 +50,7 @@ _EPOCH_MS = 978_307_200_000
 
 
 class Pseudonyms:
-    """Creates the pseudonyms in one recording, and counts the repeated attempts of a call. The default key is random."""
+    """Creates the pseudonyms in one recording, and counts repeated attempts of a call. The default key is random."""
 
     def __init__(self, key: bytes = b"", *, hide_amounts: bool = False) -> None:
         self._key = key or secrets.token_bytes(32)
