@@ -21,7 +21,7 @@ def listed(claim: Claim, books: Sequence[Line]) -> list[Line]:
 
 
 def is_beyond(claim: Claim, books: Sequence[Line]) -> bool:
-    """Return True if the application may omit this order from its records, and its records have no amount for it."""
+    """Return True if the application may leave this order out of its records, which contain no amount for it."""
     return claim.is_optional and not any(line.amount for line in listed(claim, books))
 
 

@@ -31,7 +31,7 @@ class Accepted:
     excused: int = 0
 
     def excuses(self, difference: Shown) -> bool:
-        """Return True and count the difference if this entry matches its fields."""
+        """Return True if all patterns of this entry match the difference. Count the differences that match."""
         is_known = all(
             name in difference and _fits(_shown(name, difference[name]), str(pattern))
             for name, pattern in self.matches.items()

@@ -171,7 +171,7 @@ def _error(error: Any) -> str:
 
 
 def _explanation(settings: ConformanceSettings, kind: str, operations: list[Shown], rulebook: Rulebook) -> str | None:
-    """Return the reason why a warning can be ignored, or None if it must not be ignored."""
+    """Return the reason why a warning of schemathesis can be ignored, or None if there is none."""
     if kind == "validation_mismatch" and set(operations) <= _depending_on_state():
         return (
             f"Valid requests were refused for reasons that no schema expresses: {rulebook.beyond_schemas}. "

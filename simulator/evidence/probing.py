@@ -288,10 +288,8 @@ def _unprepared(probe: Shown, trace: Sequence[Exchange], features: Features) -> 
 
 
 def misplaced(seen: Features, features: Features) -> bool:
-    """Return True if a feature is possibly absent only because its event arrived at the wrong time.
-
-    This is the case if the event arrived during another step, or if the feature is a field of an event that did not
-    arrive.
+    """Return True if a feature may be absent only because its event arrived during another step, or because it is a
+    field of an event that did not arrive.
     """
     came = {name for name, value in features.items() if value != ABSENT and _EVENT.fullmatch(name)}
     types = {name.split()[2] for name in came}

@@ -314,7 +314,7 @@ class Search:
         return any(self.misses(flow, runs[side]) and not self.misses(flow, one) for side, one in first.items())
 
     def _is_lasting(self, name: str) -> bool:
-        """Return True if a feature does not depend on the time at which a call is made, in a flow that watches a
+        """Return True if the value of a feature does not depend on the time of the call, in a flow that watches a
         resource.
 
         This is the case for formulas and for fields of the watched resource. It is not the case for the balance, which

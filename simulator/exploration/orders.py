@@ -150,7 +150,7 @@ def search(
 
 
 def _outcome(play: tuple[_Subject, Path], result: RunResult, baseline: Baseline) -> Outcome:
-    """Return the outcome of playing one path (a sequence of deliveries), in the form that the search uses."""
+    """Return the records, the order's state and the verdict after playing one path (a sequence of deliveries)."""
     one, path = play
     evidence = result["evidence"]
     verdict = verdict_on(one.run(path), result, baseline).verdict

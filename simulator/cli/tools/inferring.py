@@ -36,8 +36,8 @@ def infer(directory: Path, out: Path | None, as_json: Path | None, name: str | N
 
     DIR contains recordings from `rampsim capture` (.jsonl) or HAR files. The service is not called: the recordings are
     replayed in worlds with the usual assumption and in worlds with each alternative. A recording that agrees with only
-    one of them decides the assumption. The reference data that the recording shows, such as fees and limits, becomes
-    facts.
+    one of them decides the assumption. The reference data that the recording shows, such as fees and limits, is written
+    to the observed file as facts.
 
     Exits with 1 if the recording contradicts an assumption. If no recorded call could be replayed, also exits with 1,
     and does not write the observed file.

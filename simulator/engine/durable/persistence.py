@@ -87,7 +87,6 @@ class PersistenceLayer(Observer):
     # Called by the server
 
     def unsettled(self) -> asyncio.Future[None] | None:
-        """Implements `WriteBarrier`."""
         if self.refusal is None:
             if self._backend.is_shared:  # Responses that only read must be confirmed, too (see `Backend.is_shared`).
                 self._gather_soon()

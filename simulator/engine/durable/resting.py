@@ -44,7 +44,9 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Card:
-    """The data about a suspended world that the server needs without reading the world."""
+    """A summary of a suspended world. With it, the server can list the world, find it by its keys and wake it, without
+    reading the whole world from the store at startup.
+    """
 
     shown: JsonObject
     """The world as the control API returns it, but with URLs that do not include an origin."""

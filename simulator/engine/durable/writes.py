@@ -125,7 +125,7 @@ class Gathering:
     def hear(self, writes: list[Write]) -> None:
         """Record which rows one transaction has written.
 
-        A new row is saved after all earlier rows of its table, as in memory.
+        New rows are saved in the order in which they were added to their table.
         """
         cause, causes = self._world.cause, self._causes
         if not causes or causes[-1] is not cause:
@@ -140,7 +140,7 @@ class Gathering:
                 keys[key] = False
 
     def take(self, clock: ClockState, snapshots_taken: int) -> Entry:
-        """Return an entry with the changes collected so far, and start to collect the next entry."""
+        """Return the changes to the world since the last call, as one entry of the saved world."""
         world = self._world
         requests, tables = requests_of(world), world.store.table_names()
         entered = requests.dropped + len(requests.entries)

@@ -19,7 +19,7 @@ class AppendedRows(Generic[Row]):
         self._last = ""
 
     def starts_over(self) -> bool:
-        """Go back to the first row and return True if rows before the position were removed.
+        """If rows that were already read have been removed from the table, go back to the first row and return True.
 
         Undoing a transaction and restoring a world can remove rows.
         """

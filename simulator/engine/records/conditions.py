@@ -102,7 +102,7 @@ def field_values(name: str) -> Callable[[Any], tuple[Any]]:
 
 
 def field_in(name: str, *values: str) -> HasValue:
-    """Return a condition that is true if a field has one of these values."""
+    """Return a condition that matches records in which the field `name` has one of these values."""
     return HasValue(field_values(name), frozenset(values))
 
 

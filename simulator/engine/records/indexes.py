@@ -172,7 +172,7 @@ class TableIndex(Generic[R]):
         return part
 
     def _build(self, kind: type[Part[R]], by: Callable[[R], Any]) -> Iterator[None]:
-        """Build a part of the index in steps. Writes that happen between two steps are applied at the end."""
+        """Build the index by the property that `by` returns. Apply writes made between two steps at the end."""
         part, missed = kind(self, by), list[tuple[int, R, R]]()
         self._missed.append(missed)
         try:

@@ -31,7 +31,7 @@ class OrderKind:
 
 @dataclass(frozen=True)
 class MoneyRow:
-    """One operation that quotes, spends or transfers money."""
+    """Declares that an API operation quotes, spends or transfers money."""
 
     operation: str
     """The name of the operation."""

@@ -141,8 +141,8 @@ class Vocabulary(Service):
 
     @cached_property
     def roots(self) -> Mapping[str, tuple[Kind, ...]]:
-        """The resource kinds that the `where` of a scenario rule can check, by the first segment of the path in
-        `where`.
+        """The resource kinds that the `where` of a scenario rule can check, by the word with which a path in `where`
+        begins.
         """
         named = [kind for kind in self.kinds.values() if kind.named_by]
         return {kind.root: tuple(one for one in named if one.root == kind.root) for kind in named}

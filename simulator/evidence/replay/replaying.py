@@ -80,7 +80,7 @@ class Player(Protocol):
     def wait_until(self, at_ms: int) -> None: ...
 
     def bring(self, identifier: str, status: str) -> bool:
-        """Bring a resource to a status with outside events. Return False if that is impossible."""
+        """Change a resource's status with outside events, such as a payment. Return False if that is impossible."""
         ...
 
     def events(self) -> list[Shown]:

@@ -216,8 +216,9 @@ class Tracer:
 class _Databases:
     """The SQLite connections of a run. `connect` replaces `sqlite3.connect`.
 
-    A write belongs to the piece of work that commits it. Another thread may use the same connection at the same time.
-    Whether the application can crash at that thread's lines must not depend on the thread's speed.
+    A write counts for the work (the handling of a delivery, or the test function) that commits it, even if another
+    thread uses the same connection at the same time. So the speed of threads does not decide at which lines the
+    application can crash.
     """
 
     def __init__(self) -> None:

@@ -130,9 +130,8 @@ class _Route:
     # Path selection
 
     def _begin(self, start: Setup, usual: Drive | None) -> Drive:
-        """Run the setup, then the first legal path up to its first wait.
-
-        Return the remaining steps. Call this inside a transaction.
+        """Run the steps that create the object, then the first legal path to the event, up to its first wait. Return
+        the remaining steps of this path. Call this inside a transaction.
         """
         self._instant(start.drive)
         if self._reached() is not None:

@@ -143,7 +143,7 @@ class _Seeding:
         heapq.heappush(self._due, (at_ms, self._planned, stepper, episode.drive, episode.later))
 
     async def _until(self, end_ms: int) -> None:
-        """Perform the steps that are due before a time, and advance the clock to this time."""
+        """Perform the steps of planned orders that are due before `end_ms`, and advance the clock to this time."""
         world = self._world
         while self._due and self._due[0][0] < end_ms:
             at_ms, _, stepper, drive, later = heapq.heappop(self._due)
@@ -158,7 +158,9 @@ class _Seeding:
             await self._call.advance(world, end_ms)
 
     def _do(self, stepper: Stepper, drive: Drive) -> bool:
-        """Perform steps atomically. Return True if all are accepted. Otherwise, count the error and return False."""
+        """Perform calls and actions in one transaction, and return True. If one is refused, undo all, count the error
+        and return False.
+        """
         world = self._world
         try:
             with world.change(self._cause), world.store.attempt():

@@ -28,7 +28,7 @@ from simulator.providers.ramp.transactions import (
 
 
 def side(currency: Currency, amount: Decimal) -> Side:
-    """Return an amount of a currency as one side of a transaction."""
+    """Return the side (currency, network and amount) of a transaction that pays or receives this amount."""
     return Side(currency.code, currency.network, amount)
 
 

@@ -157,7 +157,7 @@ def _rows_of(body: Any) -> dict[tuple[Any, Any], Any] | None:
 
 
 def _surroundings(read: _Read) -> dict[str, str]:
-    """Return a mapping from `beyond` to an amount of CUSD that exceeds the account's balance."""
+    """Return the account value `beyond`, which steps of probes refer to: more CUSD than the account owns."""
     listed = read("/wallet/assets")
     rows = listed.get("data", []) if isinstance(listed, dict) else listed
     held = Decimal(0)

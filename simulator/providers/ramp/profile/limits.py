@@ -91,7 +91,7 @@ def used(world: World, environment: str, period: str) -> Decimal:
 
 
 def remaining(world: World, environment: str, period: str) -> Decimal:
-    """Return the amount that remains in the current day or month. It is never negative."""
+    """Return the limit of the current day or month minus the amount already used, or 0 if more was used."""
     return max(ZERO, subtract(maximum(world, environment, period), used(world, environment, period)))
 
 
