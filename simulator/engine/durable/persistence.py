@@ -87,6 +87,7 @@ class PersistenceLayer(Observer):
     # Called by the server
 
     def unsettled(self) -> asyncio.Future[None] | None:
+        """Return a future that is done once all writes so far are saved, or None if they are already saved."""
         if self.refusal is None:
             if self._backend.is_shared:  # Responses that only read must be confirmed, too (see `Backend.is_shared`).
                 self._gather_soon()
