@@ -66,6 +66,8 @@ class Step:
     """True if the flow continues when a target cannot cause the outside event, because the event may have happened
     already.
     """
+    why: str = ""
+    """What distinguishes the call from others with the same path, for the plan."""
     rows: tuple[str, ...] = ()
     """The fields that identify the rows in a list."""
 

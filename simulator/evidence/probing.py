@@ -8,19 +8,18 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import field
 from itertools import combinations
 
-from simulator.engine.text.json import Shown, loads
+from simulator.engine.text.json import Shown
 from simulator.engine.worlds.alternatives import Switches
 from simulator.engine.worlds.observations import Result
 from simulator.evidence.features import ABSENT, Features, ReplyForm, features_of, reply_forms
 from simulator.evidence.flow import Exchange, Steps, Unresolved, filled, play
 from simulator.evidence.interrupts import Interrupted
-from simulator.evidence.listener import QUIET_SECONDS
+from simulator.evidence.planning import Options, Planned, blocked
 from simulator.evidence.predictions import tells
 from simulator.evidence.provided import Probing
-from simulator.evidence.remote import ACCESS_CALLS, NotTheService, RemoteService, SpentBudget
-from simulator.evidence.search import AGAIN, AS_ASSUMED, steps_in
+from simulator.evidence.remote import NotTheService, RemoteService, SpentBudget
+from simulator.evidence.search import AS_ASSUMED, steps_in
 from simulator.kernel.dataclass import dataclass
-from simulator.service import TOKEN_EXCHANGE
 
 _REASONS = (
     "unreachable", "budget", "interrupted", "needs-permission", "needs-spend", "needs-time", "needs-event",
@@ -29,29 +28,10 @@ _REASONS = (
 """The reasons for the verdict `undecided`, in order of priority."""
 _EVENT = re.compile(r"event \S+ [a-z_]+\.[a-z_]+")
 """The name of a feature that says whether an event arrived during a step."""
-_SIGN_IN = f"POST {TOKEN_EXCHANGE.path}"
 _MOST_TRIES = 4
 """The number of times that a flow watches for a status that it may miss between two calls."""
 _MOST_FAILURES = 3
 """The run ends after this number of consecutive flows without a response from the target."""
-
-
-@dataclass(frozen=True)
-class Options:
-    """The limits of a run."""
-
-    spends: tuple[str, ...]
-    """The effects on the account that are permitted."""
-    wait_seconds: float = 0
-    time_rate: float = 1
-    """The speed of the target's clock: its seconds for each second on this machine."""
-    steers: bool = False
-    """True if the target is a simulator whose clock and outside events may be controlled."""
-    sees_events: bool = False
-    only: tuple[str, ...] = ()
-    skip: tuple[str, ...] = ()
-    first: tuple[str, ...] = ()
-    """The assumptions to decide first."""
 
 
 @dataclass
@@ -68,92 +48,6 @@ class Verdict:
     exchanges: list[int] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class Planned:
-    """One flow and the probes that share it."""
-
-    name: str
-    flow: tuple[str, ...]
-    calls: int
-    most_calls: int
-    """The maximum number of calls, including repetitions and the calls that undo steps."""
-    probes: tuple[Shown, ...]
-
-
-def read_probes(probing: Probing) -> Shown:
-    """Return the content of the probes file."""
-    content: Shown = loads(probing.probes.read_bytes())
-    return content
-
-
-def obstacle(probe: Shown, options: Options, steps: int) -> str:
-    """Return the reason why a probe cannot run with these options, or "". `steps`: the length of its flow."""
-    if probe["spend"] not in options.spends:
-        return "needs-spend"
-    if probe["needs_event"] and not options.steers:
-        return "needs-event"
-    if (probe["needs_webhook"] or probe["needs_hook"]) and not options.sees_events:
-        return "needs-event"
-    wait = probe["wait_seconds"] + (QUIET_SECONDS * steps * options.time_rate if probe["needs_webhook"] else 0)
-    if wait > options.wait_seconds * options.time_rate and not options.steers:
-        return "needs-time"
-    return ""
-
-
-def plan(document: Shown, switches: Switches, steps: Steps, options: Options) -> list[Planned]:
-    """Return the flows to run. Flows that decide the most assumptions per call come first."""
-    wanted = [one for one in switches if (not options.only or one in options.only) and one not in options.skip]
-    by_flow: dict[str, list[Shown]] = {}
-    for probe in document["probes"]:
-        if probe["assumption"] in wanted and not obstacle(probe, options, len(document["flows"][probe["flow"]])):
-            by_flow.setdefault(probe["flow"], []).append(probe)
-    rows = []
-    for name, probes in by_flow.items():
-        flow = tuple(document["flows"][name])
-        played = [steps[one.rstrip(AGAIN)] for one in flow]
-        calls, most = sum(bool(one.call) for one in played), sum(one.most_calls for one in played)
-        most += ACCESS_CALLS * any(one.call == _SIGN_IN for one in played)
-        rows.append(Planned(name, flow, calls, most, tuple(probes)))
-
-    def rank(row: Planned) -> tuple[bool, bool, bool, int, float, str]:
-        assumptions = {probe["assumption"] for probe in row.probes}
-        listens = all(probe["needs_webhook"] for probe in row.probes)  # these wait after each step
-        watches = all("decides" in probe for probe in row.probes)  # the event may not come
-        hours = max(probe["wait_seconds"] for probe in row.probes) // 3600
-        later = not assumptions & set(options.first)
-        return later, listens, watches, hours, row.calls / len(assumptions), row.name
-
-    return sorted(rows, key=rank)
-
-
-def needing(document: Shown, steps: Steps, name: str) -> set[str]:
-    """Return the assumptions whose probes use the account value with this name."""
-    used = {step.name for step in steps.values() if f"${{account.{name}}}" in repr((step.call, step.body))}
-    return {
-        probe["assumption"]
-        for probe in document["probes"]
-        if not used.isdisjoint(one.rstrip(AGAIN) for one in document["flows"][probe["flow"]])
-    }
-
-
-def blocked(document: Shown, switches: Switches, options: Options) -> dict[str, list[str]]:
-    """Return, for each assumption, the reasons why some alternatives cannot be excluded with these options."""
-    found: dict[str, list[str]] = {}
-    for switch in switches.values():
-        for alternative in switch.alternatives:
-            probes = [
-                probe
-                for probe in document["probes"]
-                if probe["assumption"] == switch.id and alternative in probe["alternatives"]
-            ]
-            obstacles = [obstacle(probe, options, len(document["flows"][probe["flow"]])) for probe in probes]
-            if not probes:
-                found.setdefault(switch.id, []).append("no-probe")
-            elif all(obstacles):
-                found.setdefault(switch.id, []).append(obstacles[0])
-    return found
-
-
 class Decisions:
     """The verdicts of a run. Each probe excludes alternatives until one remains."""
 
@@ -163,7 +57,7 @@ class Decisions:
         self._blocked = blocked(document, switches, options)
         wanted = [one for one in switches if (not options.only or one in options.only) and one not in options.skip]
         self._open: dict[str, set[str]] = {one: {AS_ASSUMED, *switches[one].alternatives} for one in wanted}
-        self._reasons: dict[str, set[str]] = {one: set(self._blocked.get(one, ())) for one in wanted}
+        self._reasons: dict[str, set[str]] = {one: set(self._blocked.get(one, {}).values()) for one in wanted}
         self.verdicts = {one: Verdict(one, switches[one].assumed) for one in wanted}
         for one in wanted:
             self._settle(one)

@@ -17,7 +17,8 @@ from simulator.evidence import observed
 from simulator.evidence.facts import read_facts
 from simulator.evidence.flow import read_steps
 from simulator.evidence.listener import Listener
-from simulator.evidence.probing import Decisions, Options, Verdict, decide, plan, read_probes
+from simulator.evidence.planning import Options, plan, read_probes
+from simulator.evidence.probing import Decisions, Verdict, decide
 from simulator.evidence.remote import NotTheService, RemoteService, SpentBudget
 from simulator.kernel.copying import replace
 from simulator.kernel.dataclass import dataclass

@@ -25,7 +25,8 @@ from simulator.cli.output import (
 )
 from simulator.cli.progress import Line
 from simulator.cli.remote import is_address, refuse_foreign
-from simulator.cli.tools.verdicts import hint, print_plan, report
+from simulator.cli.tools.plans import plan_document, print_plan
+from simulator.cli.tools.verdicts import hint, report
 
 if TYPE_CHECKING:
     import ssl
@@ -78,7 +79,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 @click.option("--for", "priorities", type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help="File assumptions.json from `rampsim explore --assumptions`. Its assumptions are "
                    "decided first.")  # fmt: skip
-@click.option("--json", "as_json", type=_FILE, help="Write the report as JSON to this file.")
+@click.option("--json", "as_json", type=_FILE, help="Write the report, or with --plan the plan, as JSON to this file.")
 @click.option("--out", type=_FILE, help="Write the observed file; a run continues an existing one.")
 @click.option("--name", default="", help="Name of the target in the observed file.  "
               "[default: the name in the earlier file, or target]")  # fmt: skip
@@ -101,7 +102,7 @@ def probe(
     """
     from simulator.evidence.flow import read_steps
     from simulator.evidence.observed import draft_of
-    from simulator.evidence.probing import Options, plan, read_probes
+    from simulator.evidence.planning import Options, plan, read_probes
     from simulator.evidence.session import Order
     from simulator.kernel.clock import parse_duration
     from simulator.service import LIVE_KEYS, TOOLING
@@ -135,7 +136,10 @@ def probe(
     document, steps = read_probes(probing), read_steps(probing.steps)
     if plan_only:
         facts = None if only else {} if earlier is None else earlier.facts
-        print_plan(plan(document, switches, steps, options), document, options, calls, facts)
+        made = plan_document(plan(document, switches, steps, options), document, options, calls, facts)
+        print_plan(made)
+        if as_json is not None:
+            as_json.write_text(json.dumps(made, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         return
     if earlier is not None:
         say(f"{out}: continuing the file of {earlier.date}", err=True)

@@ -1,47 +1,21 @@
-"""The plan of `rampsim probe`, and its results and those of `rampsim infer`, as text."""
+"""The results of `rampsim probe` and `rampsim infer`, as text."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from simulator.cli.output import say
 from simulator.engine.text.reports import counted
 
 if TYPE_CHECKING:
     from simulator.engine.text.json import JsonObject
-    from simulator.evidence.probing import Decisions, Options, Planned
+    from simulator.evidence.probing import Decisions
     from simulator.evidence.session import Order
 
-_PREPARING = 8
-"""The number of calls besides the probes: sign-in, balances (2), clock (2), recipient, and the webhook endpoint (2)."""
 _SHOWN_CALLS = 3
 _ID = re.compile(r"/[a-z-]*[^a-z/-][^/]*")
 """A path segment with an id."""
-
-
-def print_plan(
-    planned: list[Planned], document: Any, options: Options, calls: int, known_facts: JsonObject | None
-) -> None:
-    """Print the flows and the number of calls. `known_facts`: the facts that are not read, or None to read no facts."""
-    from simulator.evidence.facts import count_calls
-    from simulator.evidence.probing import blocked
-    from simulator.service import TOOLING
-
-    for row in planned:
-        ids = ", ".join(probe["id"] for probe in row.probes)
-        wait = max(probe["wait_seconds"] for probe in row.probes)
-        waits = f", waits {wait} s" if wait else ""
-        say(f"{ids}: {counted(row.calls, 'call')}, creates: {row.probes[0]['spend']}{waits}")
-        say(f"    {' -> '.join(row.flow)}")
-    probes = sum(row.most_calls for row in planned)
-    facts = 0 if known_facts is None else count_calls(TOOLING.probing(), known_facts)
-    needed = _PREPARING + probes + facts
-    parts = [f"{_PREPARING} to prepare", f"{probes} for probes", *([f"about {facts} for facts"] if facts else [])]
-    bound = f"; --calls allows {calls}" if calls < needed else ""
-    say(f"\n{counted(needed, 'call')} at most: {', '.join(parts)}{bound}. Not fully decidable with these options:")
-    for identifier, reasons in blocked(document, TOOLING.alternatives(), options).items():
-        say(f"    {identifier}: {', '.join(sorted(set(reasons)))}")
 
 
 def report(decisions: Decisions, facts: JsonObject, calls: int, ended: str) -> None:
@@ -61,7 +35,7 @@ def report(decisions: Decisions, facts: JsonObject, calls: int, ended: str) -> N
 def hint(order: Order, decisions: Decisions, exchanges: list[JsonObject]) -> None:
     """Print the operations that the keys do not permit, and the assumptions that need another user."""
     from simulator.evidence.flow import read_steps
-    from simulator.evidence.probing import needing, read_probes
+    from simulator.evidence.planning import needing, read_probes
     from simulator.service import TOKEN_EXCHANGE, TOOLING
 
     denied = {one.id for one in decisions.verdicts.values() if one.reason == "needs-permission"}

@@ -18,6 +18,7 @@ from simulator.cli.tools.probing import probe
 from simulator.engine.worlds.observations import alternatives_in
 from simulator.evidence import observed
 from simulator.evidence.corpus import Exchange, read_line
+from simulator.evidence.flow import read_steps
 from simulator.evidence.local import Simulators
 from simulator.service import TOOLING
 from tests.tools.evidence.hidden import control, hidden_service, judged, probed
@@ -209,6 +210,47 @@ def sandbox_token(origin: str) -> str:
     request = Request(f"{origin}/v1/auth/token", keys, {"Content-Type": "application/json"})
     with urlopen(request, timeout=20) as response:
         return str(json.loads(response.read())["access_token"])
+
+
+def test_plan_prints_calls_and_not_the_names_of_steps() -> None:
+    lines = run("--plan", "--control", "none", "--spend", "sandbox").output.splitlines()
+    at = lines.index("H14-1: 2 calls, creates: quote")
+    assert lines[at + 1 : at + 3] == [
+        "    POST /quotes (with an idempotency key)",
+        "    POST /quotes (again with the same key)",
+    ]
+    names = [name for name in read_steps(TOOLING.probing().steps) if "_" in name]
+    calls = [line for line in lines if line.startswith("    ") and "(needs-" not in line]
+    assert [line for line in calls if any(re.search(rf"\b{name}\b", line) for name in names)] == []
+    assert "H15-1: up to 40 calls, creates: nothing" in lines
+    assert "    GET /profile (up to 40 times, until 429)" in lines
+    assert "    DELETE /recurring-payments/{id} (clean-up)" in lines
+
+
+def open_with(tmp_path: Path, *options: str) -> dict[str, dict[str, str]]:
+    file = tmp_path / "plan.json"
+    done = run("--plan", "--json", str(file), *options)
+    assert done.exit_code == 0, done.output
+    found: dict[str, dict[str, str]] = json.loads(file.read_text())["open"]
+    return found
+
+
+def test_plan_as_json_has_the_alternatives_that_stay_open(origin: str, tmp_path: Path) -> None:
+    """A probe whose event cannot be caused is tried, but it decides nothing except by chance."""
+    alone = open_with(tmp_path, "--control", "none")
+    assert alone["H15"] == {"retry_after_is_a_date": "needs-event, tried"}
+    assert alone["S22"] == {"degraded_refuses": "needs-event, tried"}
+    assert alone["asset-list"] == {"only_what_is_held": "needs-event, tried"}
+    assert alone["H14"]["refusals_bind_no_key"] == "needs-spend"
+    assert set(open_with(tmp_path, "--control", "none", "--only", "H15", "--only", "H3")) == {"H15"}
+    steered = open_with(tmp_path, "--control", origin, "--spend", "sandbox")
+    assert {"H15", "S22", "asset-list"} & set(steered) == set()
+
+
+def test_plan_and_run_agree_on_what_stays_open(origin: str, tmp_path: Path) -> None:
+    planned = set(open_with(tmp_path, "--control", "none"))
+    _, report = probed(origin, "none")
+    assert {row["id"] for row in report["assumptions"] if row["verdict"] == "undecided"} <= planned
 
 
 def test_plan_takes_the_suite_s_assumptions_first(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from simulator.evidence.computing import computed
 from simulator.evidence.features import ABSENT
 from simulator.evidence.flow import read_steps
 from simulator.evidence.local import invented
-from simulator.evidence.probing import read_probes
+from simulator.evidence.planning import read_probes
 from simulator.evidence.search import AGAIN, AS_ASSUMED, Search, combination
 from simulator.service import TOOLING
 

@@ -10,7 +10,8 @@ import pytest
 
 from simulator.evidence.flow import Exchange, Reply, Step, play, read_steps
 from simulator.evidence.interrupts import Interrupts
-from simulator.evidence.probing import Decisions, Options, Planned, decide, plan, read_probes
+from simulator.evidence.planning import Options, Planned, plan, read_probes
+from simulator.evidence.probing import Decisions, decide
 from simulator.evidence.remote import RemoteService
 from simulator.service import TOOLING
 
