@@ -157,7 +157,7 @@ class Stage:
         }
 
     def order(self, rule: str, flow: Flow | None = None) -> Order:
-        """Create an order of the flow's kind. Without a flow, use the playbook's kind.
+        """Create an order of the flow's kind. Without a flow, the kind is the service's default (`Playbook.kind`).
 
         Raise `NoStage` if the simulator refuses it, and `Unusable` if the application's command fails.
         """

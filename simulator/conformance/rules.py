@@ -61,7 +61,7 @@ class AssumedPoint:
 
 @dataclass
 class Tally:
-    """The verdicts collected so far."""
+    """The verdicts on the rules of a conformance run, collected so far."""
 
     secret: str = ""
     """The secret key. Findings contain neither this key nor tokens."""

@@ -168,7 +168,7 @@ class ShapeJudge:
         return node
 
     def _of(self, error: ValidationError, schema: Mapping[str, Any]) -> Iterator[ShapeFault]:
-        """Yield the faults behind one validation error. For a union, these are the faults in the closest variant."""
+        """Yield the deviations from the schema behind a validation error. For a union, use the closest variant."""
         kind: Any = error.kind
         if kind.name in ("anyOf", "oneOf") and getattr(kind, "context", None):
             for inner in min(kind.context, key=_unlikeness):

@@ -113,7 +113,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Exchange:
-    """One step that was played."""
+    """One step of a flow after it was played, with its response and the events that arrived."""
 
     step: Step
     reply: Reply | None = None

@@ -76,7 +76,7 @@ class Decisions:
         return any(tells(name, a, b) for a, b in combinations(sides, 2) for name in a)
 
     def _rests(self, probe: Shown) -> bool:
-        """Return True if the verdicts so far exclude all alternatives under which a probe decides nothing."""
+        """Return True if the verdicts exclude all alternatives (`unless`) under which a probe decides nothing."""
         everything: set[str] = {"?"}
         return all(
             self._open.get(other, everything).isdisjoint({*broken, "?"}) for other, broken in probe["unless"].items()

@@ -245,7 +245,8 @@ class RemoteService:
     def _pause(self, retry_after: str, date: str) -> None:
         """Wait for the time that a 429 response requires. Raise `SpentBudget` if the time is too long.
 
-        `date`: the time of the target, whose clock may differ from the clock of this machine.
+        `date`: the `Date` header of the response. It is compared with `retry_after`, because the clock of the target
+        may differ from the clock of this machine.
         """
         if retry_after.isdecimal():
             seconds = float(retry_after)

@@ -45,7 +45,7 @@ class Flip(NamedTuple):
 
     @property
     def changes(self) -> str:
-        """Return a description of the changes."""
+        """Return a description of the alternative."""
         return self.switch.alternatives[self.alternative]
 
     @property

@@ -184,7 +184,7 @@ def _both(one: Arming, other: Arming) -> Arming:
 
 
 def parts_of(runs: Sequence[Run], baselines: Mapping[str, Document]) -> list[Run]:
-    """Return the runs that inject each fault in these pairs alone."""
+    """Return a run for each fault in these pairs of faults. The run injects this fault alone."""
     found: dict[str, Run] = {}
     for run in runs:
         sites = every_site(baselines[run.test])

@@ -134,7 +134,7 @@ class Agenda:
         return len(self._rows)
 
     def rebuild(self) -> None:
-        """Rebuild the heap from the rows. Call this after the store is replaced."""
+        """Rebuild the heap of timers from the table of timers. Call this after the store is replaced."""
         self._heap = [_firing_order(row) for row in self._rows.values()]
         heapq.heapify(self._heap)
 

@@ -123,7 +123,7 @@ class Address(NamedTuple, Generic[Row]):
 
 
 def address_of(text: str, keys: Mapping[str, TableKey[Any]], environments: Collection[str]) -> Address[Any] | None:
-    """Parse an address.
+    """Parse the address of a table, such as `sandbox:wallets@usr_1`.
 
     `keys` are the declared keys by name. Return None for an address of a table that cannot exist with these keys and
     environments.
@@ -189,7 +189,7 @@ class Store(dict[Any, Any]):
         return table
 
     def written(self, text: str) -> Table[Any]:
-        """Return the table at an address string. Create the table if it does not exist yet."""
+        """Return the table with an address such as `sandbox:wallets@usr_1`. Create it if it does not exist yet."""
         table = self._tables.get(text)
         if table is None:
             table = self._tables[text] = Table(self._log, text)

@@ -93,9 +93,9 @@ class Result:
     findings: tuple[Finding, ...]
 
     def trace(self, path: Path, verdict: str = "") -> list[str]:
-        """Return the moves of a path as strings, up to `settle`.
+        """Return the deliveries of a path as strings, and `settle` at the end.
 
-        Events that are not in a trace never arrived. For the verdict `lost`, the trace lists them.
+        Events that are not in the result never arrived. For the verdict `lost`, the result also names them.
         """
         counts, events = self.bounds.counts(path), self.bounds.events
         lost = [Move(LOST, event) for event, count in enumerate(counts) if not count and verdict == LOST]
@@ -122,8 +122,8 @@ class Search:
     _is_cut: bool = False
 
     def level(self) -> list[Play]:
-        """Return the next plays, which have one more delivery than those of the previous level. Return an empty list at
-        the end of the search.
+        """Return the next sequences of deliveries to play. They are one delivery longer than those that this method
+        last returned. At the end of the search, return an empty list.
         """
         if self._is_cut:
             return []

@@ -66,7 +66,7 @@ def directory(settings_file: Path | None) -> Path:
 
 
 def here() -> list[Running]:
-    """Return the running servers started in this directory or its repository, and delete outdated note files."""
+    """Return the running servers of this directory or its repository. Delete note files of servers that have ended."""
     for above in upwards(Path.cwd()):
         notes = sorted((above / DIRECTORY).glob("*.json"))
         if found := [server for note in notes if (server := _read(note)) is not None]:

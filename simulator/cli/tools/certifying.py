@@ -97,7 +97,7 @@ def certify(
     or not at all. If the application's state cannot be saved, each sequence needs a new payment.
 
     Exit codes: 0 all rules pass and every sequence was covered, 1 a rule fails or a payment is wrong, 2 wrong usage, 3
-    the receiver does not respond, 4 an exhaustive run without findings is not complete.
+    the receiver does not respond, 4 an exhaustive run ended early and has found nothing so far.
     """
     import asyncio
 

@@ -250,8 +250,8 @@ class Performer:
 
     @staticmethod
     async def changed(world: World, act: Callable[[], Answering]) -> Outgoing:
-        """Continue a call that was waiting, and return its response. The part up to the next wait runs in one
-        transaction.
+        """Continue a call that was waiting, by calling `act` in one transaction. If the call waits again, wait until it
+        is complete. Return its response.
         """
         with world.change(BOOKKEEPING):
             answer = act()

@@ -61,12 +61,12 @@ class Evidence:
 
 
 class Found(NamedTuple):
-    """The result for one assumption."""
+    """The alternatives to one assumption that are still possible, and the evidence against the others."""
 
     sides: set[str]
-    """The sides that no evidence excludes."""
+    """The alternatives, including the default, that no evidence excludes."""
     against: dict[str, list[Evidence]]
-    """The evidence that excludes a side."""
+    """The evidence that excludes an alternative, by alternative."""
 
     def take(self, evidence: Evidence, runs: Mapping[str, Run], seen: Features, status: str) -> None:
         """Compare the value of one feature in the recording with its value in the runs under each alternative. If it is

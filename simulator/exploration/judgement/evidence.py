@@ -171,8 +171,8 @@ def _cause_of(row: Document, delivered: Mapping[str, list[tuple[str, set[str]]]]
     """Return the type of the event that a call reacts to: the last event about its object delivered at the same time.
 
     The simulated clock is paused while an event is being handled, so the result does not depend on the receiver's
-    speed. The journal cannot distinguish a handler from a test that reads the same object at the same time. If the
-    result is wrong, the only effect is one more group of calls.
+    speed. The journal cannot distinguish a handler from a test that reads the same object at the same time. A wrong
+    result only creates one more group of calls in which faults are injected.
     """
     asked = f"{row['path']} {unquote_plus(row['query'])}"
     types = [kind for kind, names in delivered.get(row["at"], ()) if any(name in asked for name in names)]

@@ -80,7 +80,7 @@ def begin(kind: str, event: str = "") -> Scene:
 
 
 def end() -> None:
-    """End the current piece of work (see `begin`)."""
+    """End the handling of a delivery or the test that `begin` has begun."""
     _scene.set(None)
 
 
@@ -247,7 +247,8 @@ class _Databases:
                 self._changed = True
 
     def have_changed(self) -> bool:
-        """Return True if changes were committed since the last call by a thread that belongs to no piece of work.
+        """Return True if, since the last call of this method, a thread committed changes outside any handling of a
+        delivery and any test.
 
         Database libraries use such threads. The main thread does not count, because it also sets up tests and runs the
         integrator's job.

@@ -16,7 +16,7 @@ _THROUGH = ("os", "collections.abc", "_collections_abc")
 
 class Reading:
     """Watches the import of a suite, between `begin` and `end`. `place`: the first line that reads one of the
-    variables, as `FILE:LINE`, or "" if there is none.
+    environment variables in `VARIABLES`, as `FILE:LINE`, or "" if there is none.
     """
 
     def __init__(self) -> None:

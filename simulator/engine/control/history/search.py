@@ -134,7 +134,8 @@ class _Candidate:
 class _Query:
     """A search string in lower case. If it is a number, the query also matches other notations of the number.
 
-    Only the `lines` of a candidate are compared with the query. This is fast even if nearly all candidates match.
+    The query is compared with all searchable values of an object at once: one string, with a value on each line. This
+    is fast even if nearly all objects match.
     """
 
     def __init__(self, given: str) -> None:

@@ -18,7 +18,7 @@ LOCKS = 1918987632
 
 @dataclass(frozen=True)
 class Reserved:
-    """The result of reserving keys."""
+    """The result of reserving public keys or tokens for a world."""
 
     new: Sequence[str]
     """The keys that did not belong to any world before."""

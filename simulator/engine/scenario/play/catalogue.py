@@ -86,8 +86,8 @@ class PreparedRule:
 
     @cached_property
     def request_field(self) -> bytes:
-        """The rule matches only if the request that created the object contains this field. The value is the field's
-        JSON-encoded name, or b"" if the rule requires no such field.
+        """The JSON-encoded name of a field that the request that created the object must contain, or b"" if the rule
+        requires no such field.
         """
         for condition in self.conditions:
             head, _, rest = condition.path.partition(".")

@@ -64,7 +64,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """The recorded calls and actions, and the facts that are needed to write the scenario file."""
+    """The recorded calls and actions, and everything else that is needed to write them as a scenario file."""
 
     name: str
     description: str

@@ -142,7 +142,7 @@ class Hosts:
         return refusal
 
     def know(self, headers: Headers) -> bool:
-        """Return True if it is known that API calls with these headers are accepted."""
+        """Return True if this object has already accepted an API call with these headers."""
         return headers.accepted_by is self
 
     def page_refusal(self, scope: Scope) -> str | None:

@@ -140,7 +140,7 @@ def verify(world: World) -> None:
 
 
 def release_limits(world: World, environment: str, charge: LimitCharge | None) -> None:
-    """Subtract a charge from the day and month in which it was counted. If `charge` is None, do nothing."""
+    """Subtract an amount from the usage of the day and month in which it was counted, unless `charge` is None."""
     if charge is None:
         return
     currency, amount, day, month = charge
