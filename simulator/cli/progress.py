@@ -28,7 +28,7 @@ class Line:
             say_passing(text[: get_terminal_size().columns - 1])
 
     def above(self, text: str) -> None:
-        """Clear this line and print a line that is not replaced later."""
+        """Clear the progress line and print `text` in its place. Later progress lines appear below it."""
         self.clear()
         say(text)
 

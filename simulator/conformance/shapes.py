@@ -187,7 +187,10 @@ class ShapeJudge:
     def _fault(
         self, error: ValidationError, schema: Mapping[str, Any], word: str, place: str, member: str = ""
     ) -> ShapeFault:
-        """Return a fault. Its provenance comes from the nearest `x-provenance` annotation along the path."""
+        """Return the difference between a response and the contract that a validation error shows. The nearest
+        `x-provenance` annotation along the path determines whether the contract promises or assumes the violated
+        statement.
+        """
         node: Any = schema
         marked = schema
         for part in list(error.evaluation_path)[1:-1]:

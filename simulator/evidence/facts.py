@@ -23,7 +23,8 @@ def read_facts(target: RemoteService, probing: Probing, known: Shown) -> tuple[J
     """Read the facts that are missing in `known`, until all are read or no more calls are allowed. Return all facts,
     and a one-line reason if some are missing, else "".
 
-    `unfit` in the facts contains one line for each fact that a world of the simulator cannot adopt.
+    The value `unfit` in the result contains one line for each fact (such as a fee) that worlds of the simulator cannot
+    use.
     """
     facts = {name: part for name, part in known.items() if name != "unfit"}
     ended = ""

@@ -178,7 +178,7 @@ class ReplyForm(NamedTuple):
     """The fields that every response has unless it is a refusal."""
 
     def joined(self, other: ReplyForm) -> ReplyForm:
-        """Return a form that covers all responses that either form covers."""
+        """Return a form that allows every response that this form or the other form allows."""
         fields = self.fields & other.fields if self.fields and other.fields else self.fields | other.fields
         return ReplyForm(self.answers | other.answers, fields)
 

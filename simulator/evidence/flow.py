@@ -67,7 +67,7 @@ class Step:
     already.
     """
     why: str = ""
-    """What distinguishes the call from others with the same path, for the plan."""
+    """The text that distinguishes the call in the printed plan from other calls with the same path."""
     rows: tuple[str, ...] = ()
     """The fields that identify the rows in a list."""
 
@@ -91,7 +91,7 @@ Flow: TypeAlias = tuple[str, ...]
 
 
 def steps_of(rows: Sequence[Shown]) -> dict[str, Step]:
-    """Return the steps from parsed rows, by name."""
+    """Convert rows of the steps file to `Step` objects, by name."""
     steps = {}
     for row in rows:
         given = {"parameters" if key == "with" else key: value for key, value in row.items()}

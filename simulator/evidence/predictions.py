@@ -63,5 +63,5 @@ def differs(one: Features, other: Features, *, also_events: bool) -> bool:
 
 
 def is_of_event(name: str) -> bool:
-    """Return True if the feature is an event feature."""
+    """Return True if the name of a feature shows that it describes an event, not a response."""
     return name.startswith("event ") or " : event " in name or " = event " in name

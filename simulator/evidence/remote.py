@@ -395,7 +395,7 @@ class RemoteService:
 
 
 def _moment(date: str) -> datetime | None:
-    """Return the time in a header, or None if it is not a valid date."""
+    """Return the time in a response's `Date` header, or None if the value is not a valid date."""
     try:
         parsed = parsedate_to_datetime(date)
     except (TypeError, ValueError):

@@ -127,5 +127,5 @@ def happens(action: str, **parameters: Any) -> Callable[[Site], Document]:
 
 
 def rule(on: str, site: Site, *steps: Step) -> Document:
-    """Return a scenario rule for the transaction at a site. The rule performs the steps when the event `on` occurs."""
+    """Return a scenario rule for the transaction at a site. When the event `on` occurs, the rule performs `steps`."""
     return {"on": on, "where": {"id": site.facts["id"]}, "do": list(steps)}

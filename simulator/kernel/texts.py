@@ -39,7 +39,7 @@ class Text:
         self._number = _IN_NO_PACKING
 
     def read(self) -> bytes:
-        """Return the bytes."""
+        """Return the string as bytes, decompressed if it is packed."""
         kept = self._kept  # read the field only once, because another thread may pack the string meanwhile
         return kept if isinstance(kept, bytes) else kept.read(self._number)
 

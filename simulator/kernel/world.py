@@ -74,7 +74,9 @@ class Wiring:
 
 
 class Origin:
-    """Data about a transaction in addition to its cause. The kernel ignores it. Subclasses define the fields."""
+    """Data about where the change in a transaction comes from, in addition to its cause. The kernel ignores it.
+    Subclasses define the fields.
+    """
 
     __slots__ = ()
 

@@ -75,7 +75,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a search."""
+    """The result of an exhaustive search for a sequence of deliveries that breaks the application's records."""
 
     bounds: Bounds
     states: int

@@ -95,7 +95,7 @@ class Latency(Body):
 
 
 class CallMembers(BodyMutations):
-    """The effects of a fault on API calls, and the limits of the fault."""
+    """The effects of a fault on API calls, and how often and how long the fault applies."""
 
     respond: Respond | None = None
     """The error response to send instead of the real response."""

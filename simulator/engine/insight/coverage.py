@@ -40,7 +40,9 @@ TITLES = {
 
 @dataclass(frozen=True)
 class Item:
-    """One item that can be covered."""
+    """One row of the coverage report: something in the contract that traffic can exercise, such as an operation or an
+    event.
+    """
 
     key: Key
     shown: Mapping[str, str]

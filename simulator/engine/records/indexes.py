@@ -245,7 +245,7 @@ class Values(Part[R]):
 
 
 class _Block:
-    """Consecutive entries in a sorted part of an index (`Order`), and the set of their rows."""
+    """Consecutive entries in a sorted index (`Order`), and a bitmap of their row numbers for membership tests."""
 
     __slots__ = ("entries", "numbers")
 

@@ -25,7 +25,7 @@ class ProgressListener(Generic[Result]):
         """Called when the step `name` starts."""
 
     def ended(self, result: Result) -> None:
-        """Handle the result of a step."""
+        """Handle the result of one test run or rule."""
 
 
 SILENT: ProgressListener[Any] = ProgressListener()

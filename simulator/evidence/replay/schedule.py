@@ -50,8 +50,8 @@ class Schedule:
         return "" if self.start_ms is None else format_timestamp(self.start_ms)
 
     def move(self, at: int, after_ms: int) -> bool:
-        """Move an exchange to the time `after_ms`, and delay all later exchanges by the same amount. Delays as short as
-        a call are ignored. Return True if the schedule changed.
+        """Postpone an exchange to the time `after_ms`, and delay all later exchanges by the same amount. If this is at
+        most `_TOLERANCE_MS` later than planned, do nothing. Return True if the schedule changed.
         """
         late = after_ms - self.after_ms[at]
         if self._offset_ms is None:

@@ -5633,7 +5633,7 @@ export interface components {
         };
         /**
          * UpdateWalletRequest
-         * @description The fields of a wallet to change. Omitted fields do not change. `status` cannot be null. If it is omitted, its default value is ignored.
+         * @description The fields of a wallet to change. Omitted fields do not change. `status` cannot be null. A request without `status` keeps the current status, although the field has a default value.
          */
         UpdateWalletRequest: {
             /** @description The new status. An `active` wallet credits deposits. A `disabled` wallet does not. */

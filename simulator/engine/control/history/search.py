@@ -169,7 +169,9 @@ class _Query:
         return 0 if whole.search(lines) else 1
 
     def best_match(self, leaves: Leaves) -> Match:
-        """Return the value with the best match, or the first one if several values match equally well."""
+        """Return the field whose value matches the search best, with this value. If several match equally well, return
+        the first.
+        """
         graded = ((self.grade(_lines([value])), path, value) for path, value in leaves)
         _, path, value = min(graded, key=lambda row: 3 if row[0] is None else row[0])
         return {"field": path, "value": value[:MOST_CHARACTERS]}

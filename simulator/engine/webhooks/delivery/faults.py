@@ -267,7 +267,7 @@ FALSIFIED = {
 
 
 def what_happened_to(delivery: Delivery) -> list[str]:
-    """Return the keys of `FALSIFIED` that apply to a delivery."""
+    """Return the names (keys of `FALSIFIED`) of the fault effects that a delivery had."""
     happened = {
         "drop": delivery.was_dropped,
         "corrupt_signature": delivery.corrupted,

@@ -47,7 +47,8 @@ class WalletBody(Body):
 class WalletChanges(Body):
     """The fields of a wallet to change. Omitted fields do not change.
 
-    `status` cannot be null. If it is omitted, its default value is ignored.
+    `status` cannot be null. A request without `status` keeps the current status, although the field has a default
+    value.
     """
 
     label: Name | None = None
