@@ -184,7 +184,7 @@ def _inside(fact: Fact, lacking: set[str], *, but_required: bool) -> bool:
 
 
 def _around(place: str) -> Iterator[str]:
-    """Yield the enclosing paths, innermost first."""
+    """Yield the locations that enclose a location in the contract, innermost first."""
     while place:
         cut = max(place.rfind("/"), place.rfind(" "), place.rfind("<"))
         place = place[:cut].rstrip() if cut > 0 else ""

@@ -64,7 +64,7 @@ def operations_of(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Mappi
 
 
 def followed(document: Mapping[str, Any], part: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the part that a `$ref` refers to, or the given part if it has no `$ref`.
+    """Return the object in the contract to which the `$ref` in `part` refers, or `part` itself if it has no `$ref`.
 
     Keywords next to the reference override keywords in its target. Raises KeyError if the reference is invalid.
     """

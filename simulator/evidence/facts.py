@@ -1,4 +1,4 @@
-"""Facts: the reference data of an account, from a running service or from a recording."""
+"""Reads the reference data of an account ("facts") from a running service or from a recording."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def read_facts(target: RemoteService, probing: Probing, known: Shown) -> tuple[J
 def recorded_facts(
     exchanges: Iterable[Exchange], probing: Probing, report: Callable[[str], None] = lambda line: None
 ) -> JsonObject:
-    """Return the facts that recorded traffic contains. Return no facts if the amounts in the recording are hidden.
+    """Return the reference data in recorded traffic. Ignore exchanges in which amounts are hidden.
 
     `report` is called with a line for each part of the reference data that was recorded incompletely.
     """

@@ -58,7 +58,9 @@ def fewest(names: Iterable[str], predictions: Mapping[str, Prediction]) -> list[
 
 
 def differs(one: Features, other: Features, *, also_events: bool) -> bool:
-    """Return True if two traces differ in a response, or in any feature if `also_events` is True."""
+    """Return True if two traces differ in a feature of a response, or, if `also_events` is True, in a feature of an
+    event.
+    """
     return any(also_events or not is_of_event(name) for name in differences(one, other))
 
 

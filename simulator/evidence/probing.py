@@ -52,7 +52,7 @@ class Decisions:
     """The verdicts of a run. Each probe excludes alternatives until one remains."""
 
     def __init__(self, document: Shown, switches: Switches, options: Options, formulas: Container[str] = ()) -> None:
-        """`formulas`: the names of features that cannot be computed from every trace."""
+        """`formulas`: the names of the features that are absent if a trace lacks a value needed to compute them."""
         self._switches, self._formulas = switches, formulas
         self._blocked = blocked(document, switches, options)
         wanted = [one for one in switches if (not options.only or one in options.only) and one not in options.skip]

@@ -32,7 +32,7 @@ __tracebackhide__ = hides_traceback
 
 
 class Detachable(Protocol):
-    """The part of a receiver that its world uses.
+    """The methods of a webhook receiver that its world calls.
 
     `receivers` imports this module, so this module cannot import the class `Receiver`.
     """

@@ -98,7 +98,7 @@ class Batches:
         return Batch((*changes, *snapshots), self.of_server.changes(), uses), folding
 
     def parts_of(self, base: Base) -> Callable[[], Iterator[bytes]]:
-        """Return a function that yields the encoded parts of a base (the full state of a world)."""
+        """Return a function that encodes a base (the full state of a world) and yields it in chunks of bytes."""
         return partial(base_parts, self._texts, base)
 
     def add_up(self, sizes: Sizes) -> None:

@@ -66,7 +66,7 @@ class Unindexed(Exception):  # This is not an error: the caller builds the part,
 
 
 class TableIndex(Generic[R]):
-    """The numbered rows of a table, and its index. A part of the index is built when a list request first needs it."""
+    """The numbered rows of a table, and an index for each condition or sort key. An index is built on first use."""
 
     def __init__(self, table: Table[R]) -> None:
         self._table = table

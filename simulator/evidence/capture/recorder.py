@@ -51,7 +51,7 @@ class Recorder:
         return path
 
     def begin(self, at_ms: int) -> int:
-        """Return the number of a new exchange."""
+        """Register an exchange that starts at this time, and return its number in the recording."""
         self._pseudonyms.begin(at_ms)
         self._begun += 1
         return self._begun

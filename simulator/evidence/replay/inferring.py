@@ -132,7 +132,7 @@ class Case:
 
     @cached_property
     def seen(self) -> Features:
-        """The features of the recording."""
+        """The features (comparable properties) of the recorded traffic."""
         return features_in(
             [one for one in self._recording.exchanges if one.direction == "webhook" or one.status is not None]
         )
@@ -264,8 +264,8 @@ class Inference:
         return {one for one, fields in forms.items() if len(fields) >= _MANY_FIELDS and one not in others}
 
     def _predictions(self, case: Case, decided: Mapping[str, str]) -> dict[str, dict[str, Run]]:
-        """Return the replays of a recording under each side (the default and each alternative) of each assumption that
-        affects the replay.
+        """Replay a recording under the default and under each alternative of every assumption that affects the replay.
+        Return the replays by assumption and alternative.
         """
         consulted = case.run(self._world(decided)).consulted
         return {
@@ -351,7 +351,7 @@ class Inference:
         return verdict
 
     def _index(self, evidence: Evidence) -> int:
-        """Return the index of an exchange, counted over all recordings."""
+        """Return the number of the exchange that an evidence item refers to, counted from 0 over all recordings."""
         before = sum(len(case.by_number) for case in self.cases[: evidence.case])
         return before + list(self.cases[evidence.case].by_number).index(evidence.exchange)
 

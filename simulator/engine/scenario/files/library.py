@@ -69,7 +69,7 @@ class ScenarioFile:
         return schema.Scenario.model_validate(self.document)
 
     def place(self, path: str) -> str:
-        """Return `file:line` for a part of the document, or only the file if the line is unknown."""
+        """Return `file:line` for the value at a path in the document, or only the file if the line is unknown."""
         line = self.lines.get(path)
         return self.source if line is None else f"{self.source}:{line}"
 

@@ -266,7 +266,7 @@ _PLAIN_REFERENCE = re.compile(r"""[\[{,:]\s*([^"'\s,{}\[\]]*\$\{[^"'\s,{}\[\]]*\
 
 
 class _Refused(Exception):
-    """Raised at the position where a document is refused. The message is the reason."""
+    """Raised if a scenario document is refused. `place` is the line and column, and `why` is the reason."""
 
     def __init__(self, place: tuple[int, int], why: str) -> None:
         super().__init__(why)

@@ -42,8 +42,8 @@ class Path:
 
 
 def _events_without_move(world: World, kind: str) -> Mapping[str, tuple[Move, ...]]:
-    """Return the events that objects of a kind emit without a status change. Each event is represented as a transition.
-    The keys are the statuses in which the events are emitted.
+    """Return the events that objects of a kind emit without a status change, by the status in which they are emitted.
+    Each event is represented as a transition that keeps this status.
     """
     return {
         row.in_status: (Move(row.name.rpartition(".")[2], row.in_status, (row.name,)),)

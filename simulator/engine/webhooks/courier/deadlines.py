@@ -28,7 +28,7 @@ class Limit:
         self._task.cancel()
 
     def absorbs(self) -> bool:
-        """Return True if only this limit caused the task's `CancelledError`. Call this once for each error."""
+        """Return True if only this time limit caused the task's `CancelledError`. Call this once for each error."""
         # Without `uncancel`, the task would count as cancelled permanently. A task that was also cancelled by other
         # code must stay cancelled.
         return self.passed and self._task.uncancel() <= self._cancelled_before

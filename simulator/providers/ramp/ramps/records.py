@@ -40,7 +40,7 @@ class RampQuote(Quote):
 
     @property
     def fiat_amount(self) -> Decimal:
-        """The amount on the fiat side, which counts towards the account limits (decision M14)."""
+        """The fiat that an onramp receives or an offramp pays out. It counts towards the limits (decision M14)."""
         return self.source_amount if self.type == "onramp" else self.destination_amount
 
 
