@@ -37,7 +37,8 @@ class _Transport(httpx.HTTPTransport):
             return super().handle_request(request)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             address = f"{request.url.scheme}://{request.url.netloc.decode()}"
-            pytest.fail(f"The target of SIMULATOR_TARGET_URL is unreachable: {address}: {error}", pytrace=False)
+            message = f"The target of SIMULATOR_TARGET_URL is unreachable: {address}: {error}"
+            raise pytest.fail.Exception(message, pytrace=False) from None
 
 
 class TargetWorld:

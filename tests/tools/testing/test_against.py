@@ -144,3 +144,4 @@ def test_unreachable_target_is_one_line(suite: Suite, target: dict[str, str]) ->
     assert outcome.tests["test_profile[target]"] == "failed"
     assert outcome.has("The target of SIMULATOR_TARGET_URL is unreachable: http://127.0.0.1:9: ")
     assert "httpx.ConnectError" not in outcome.text
+    assert "During handling" not in outcome.text
