@@ -13,8 +13,13 @@ from simulator.docs.library import INDEX, Page
 @cache
 def whole(path: str) -> bytes:
     """Return a documentation page as HTML. Raises KeyError if there is no such page."""
+    return laid_out(path)
+
+
+def laid_out(path: str, source: str = "") -> bytes:
+    """Return a page as HTML. `source` replaces the content of its file."""
     page = library.pages_by_path()[path]
-    rendered = markdown.render(page)
+    rendered = markdown.render(page, source)
     order = list(library.all_pages())
     place = [one.path for one in order].index(path)
     return (

@@ -1,4 +1,7 @@
-"""The documentation in a running server. The pages contain no data from worlds, so no token is required."""
+"""The documentation in a running server. No token is required.
+
+Only the assumptions page contains data from a world: which assumptions were observed. The caller must have access.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,8 @@ from pathlib import Path
 
 from starlette.responses import RedirectResponse, Response
 
-from simulator.docs import layout, library, search
+from simulator.docs import layout, library, search, standings
+from simulator.docs.standings import standings_of, with_standings
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import ControlOperation, Handler, Query, Raw, any_text
 from simulator.engine.control.pages import HTML, here
@@ -53,7 +57,7 @@ def _source(call: ControlCall, path: str) -> Response:
     found = library.pages_by_path().get(path)
     if found is None:
         raise _nothing(f"{path}.md")
-    source = here(call, found.source.encode())
+    source = here(call, (_own(call, path) or found.source).encode())
     return Response(source, headers=_HEADERS, media_type="text/markdown; charset=utf-8")
 
 
@@ -96,7 +100,15 @@ async def script(call: ControlCall) -> Raw[str]:
 async def _page(call: ControlCall, path: str) -> Raw[str]:
     if path not in library.pages_by_path():
         raise _nothing(path)
-    return Raw(here(call, await asyncio.to_thread(layout.whole, path)))
+    own = _own(call, path)
+    html = await asyncio.to_thread(layout.laid_out, path, own) if own else await asyncio.to_thread(layout.whole, path)
+    return Raw(here(call, html))
+
+
+def _own(call: ControlCall, path: str) -> str:
+    """Return the source of a page for the caller's world, or "" if it is the same for all worlds."""
+    notes = standings_of(call) if path == standings.PAGE else {}
+    return with_standings(library.pages_by_path()[path].source, notes) if notes else ""
 
 
 def _nothing(path: str) -> ApiError:

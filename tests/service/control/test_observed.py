@@ -172,3 +172,26 @@ def test_world_has_the_facts_of_the_file(server: Remote) -> None:
     world.control("POST", "/reset")
     world.tokens.clear()
     assert world.api("GET", "/profile/limits").body["limits"]["daily"]["max"].startswith("7000")
+
+
+def assumptions_page(world: Remote, suffix: str = "") -> str:
+    return world.control("GET", f"/docs/reference/assumptions{suffix}").raw.decode()
+
+
+def test_assumptions_page_has_the_standing_of_each_assumption(server: Remote) -> None:
+    world = server.another(observed=FILE, settings={"assumptions": {"H14": "lapses_after_7d"}})
+    notes = {one.partition('"')[0]: one for one in assumptions_page(world, ".md").split('<a id="')}
+    assert "- *In this world*: `creating_answers_200`, observed on 2026-11-23.\n" in notes["H1"]
+    assert "- *In this world*: as assumed, observed on 2026-11-23.\n" in notes["S18"]
+    assert "- *In this world*: `lapses_after_7d`, not observed.\n" in notes["H14"]
+    assert "- *In this world*: as assumed, not observed.\n" in notes["H2"]
+    assert "as assumed, not observed. On 2026-11-23, the service did something else.\n" in notes["M7"]
+    html = assumptions_page(world)
+    assert "<em>In this world</em>: <code>creating_answers_200</code>, observed on 2026-11-23." in html
+    assert html.count("In this world") == len(entries(world))
+
+
+def test_assumptions_page_of_other_worlds_has_no_standing(server: Remote) -> None:
+    server.another(observed=FILE)
+    for suffix in ("", ".md"):
+        assert "In this world" not in assumptions_page(server.another(), suffix)
