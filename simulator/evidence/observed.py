@@ -138,7 +138,8 @@ def read(path: Path, switches: Switches) -> Observed:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise BadObserved(f"{path} is not valid YAML ({str(error).splitlines()[0]})") from None
     try:
-        return read_observed(json.loads(json.dumps(document, default=str)), switches, str(path))
+        plain = json.loads(json.dumps(document, default=str))
+        return read_observed(plain, switches, str(path), TOOLING.probing().malformed_fact)
     except StateError as error:
         raise BadObserved(f"{path}: {error}") from None
 

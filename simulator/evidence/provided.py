@@ -66,6 +66,8 @@ class Probing:
     """Returns the facts that differ from the shipped data, in the form that worlds accept, and one line for each fact
     that a world cannot adopt.
     """
+    malformed_fact: Callable[[Shown], tuple[str, str] | None]
+    """Returns the path of the first fact that is not in the form of an observed file, and the reason."""
     clock: tuple[str, str]
     """A step that needs no permission, and the field of its response with the current time."""
     histories: tuple[tuple[str, ...], ...] = ()

@@ -87,5 +87,8 @@ class Provider:
     put_facts: Callable[[World, Shown], None] = lambda world, facts: None
     """Replaces the reference data of a new world with facts about a running service. Call it inside a transaction."""
 
+    malformed_fact: Callable[[Shown], tuple[str, str] | None] = lambda facts: None
+    """Returns the path of the first fact that is not in the form of an observed file, and the reason."""
+
     money: Money = Money()
     """The operations that quote, spend or transfer money."""

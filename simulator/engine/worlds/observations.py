@@ -5,11 +5,11 @@ Worlds can be based on such files, and then behave like the observed service."""
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias, get_args
 
 from simulator.engine.records.codec import StateError
-from simulator.engine.text.json import JsonObject
+from simulator.engine.text.json import JsonObject, Shown
 from simulator.engine.text.strict import did_you_mean
 from simulator.engine.worlds.alternatives import Observation, Switches
 from simulator.kernel.dataclass import dataclass
@@ -18,6 +18,9 @@ FORMAT = 1
 """The version of the files that this simulator reads."""
 OLD_DAYS = 90
 """The age in days after which a file causes a warning."""
+_MEMBERS = ("version", "target", "observed_at", "rampsim", "assumptions", "facts", "exchanges")
+_VERDICT_MEMBERS = ("verdict", "alternative", "seen", "probe", "exchanges")
+MalformedFact: TypeAlias = Callable[[Shown], tuple[str, str] | None]
 Result: TypeAlias = Literal["holds", "differs", "neither", "undecided"]
 
 
@@ -57,8 +60,11 @@ class Observed:
         return f"{self.name}: observed {days} days ago. Probe into a new file: `rampsim probe --out NEW_FILE`"
 
 
-def read_observed(document: object, switches: Switches, name: str) -> Observed:
-    """Parse the content of an observed file. Raise `StateError` with the path of the first error."""
+def read_observed(document: object, switches: Switches, name: str, malformed_fact: MalformedFact) -> Observed:
+    """Parse the content of an observed file. Raise `StateError` with the path of the first error.
+
+    `malformed_fact` returns the path and the reason of the first malformed fact.
+    """
     if not isinstance(document, Mapping):
         raise StateError("", "it is not an observed file. `rampsim probe --out` writes one")
     version = document.get("version")
@@ -68,6 +74,7 @@ def read_observed(document: object, switches: Switches, name: str) -> Observed:
         )
     if type(version) is not int or version != FORMAT:
         raise StateError("version", f"{version!r} is not {FORMAT}")
+    _refuse_unknown(document, _MEMBERS, "")
     date = str(document.get("observed_at"))
     try:
         datetime.date.fromisoformat(date)
@@ -76,12 +83,15 @@ def read_observed(document: object, switches: Switches, name: str) -> Observed:
     rows = _mapping(document, "assumptions")
     for identifier, row in rows.items():
         _check_verdict(identifier, row, switches)
+    facts = _mapping(document, "facts")
+    if problem := malformed_fact(facts):
+        raise StateError(f"facts.{problem[0]}", problem[1])
     content = {
         "version": FORMAT,
         "target": _mapping(document, "target"),
         "observed_at": date,
         "assumptions": rows,
-        "facts": _mapping(document, "facts"),
+        "facts": facts,
     }
     return Observed(name, date, content)
 
@@ -101,22 +111,31 @@ def _check_verdict(identifier: str, row: object, switches: Switches) -> None:
     if not isinstance(row, Mapping) or row.get("verdict") not in get_args(Result):
         raise StateError(f"{place}.verdict", f"it is not one of {', '.join(get_args(Result))}")
     alternative = row.get("alternative")
-    if (row["verdict"] == "differs") != (alternative is not None):
-        raise StateError(f"{place}.alternative", "only the verdict `differs` must have an alternative")
+    if row["verdict"] == "differs" and alternative is None:
+        raise StateError(f"{place}.alternative", "it is missing")
+    if row["verdict"] != "differs" and alternative is not None:
+        raise StateError(f"{place}.alternative", f"only `differs` has an alternative, not `{row['verdict']}`")
+    _refuse_unknown(row, _VERDICT_MEMBERS, f"{place}.")
     if alternative is not None and (why := switch.why_not(str(alternative))):
         raise StateError(f"{place}.alternative", why)
     if not isinstance(row.get("exchanges") or [], list):
         raise StateError(f"{place}.exchanges", "it must be a list of indices")
 
 
-def read_all(documents: object, switches: Switches, place: str) -> tuple[Observed, ...]:
+def _refuse_unknown(row: Mapping[object, object], known: Sequence[str], place: str) -> None:
+    for name in map(str, row):
+        if name not in known:
+            raise StateError(f"{place}{name}", f"there is no such field{did_you_mean(name, known)}")
+
+
+def read_all(documents: object, switches: Switches, place: str, malformed_fact: MalformedFact) -> tuple[Observed, ...]:
     """Parse one observed file or a list of them. Raise `StateError` with the path of the error."""
     given = documents if isinstance(documents, list | tuple) else [documents]
     files = []
     for index, document in enumerate(given):
-        name = f"{place}[{index}]" if len(given) > 1 else place
+        name = f"{place}[{index}]" if given is documents else place
         try:
-            files.append(read_observed(document, switches, name))
+            files.append(read_observed(document, switches, name, malformed_fact))
         except StateError as error:
             raise StateError(f"{name}.{error.path}" if error.path else name, error.why) from None
     check_agreement(files)

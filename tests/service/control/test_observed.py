@@ -77,7 +77,7 @@ def test_saved_document_with_an_unknown_assumption_is_refused(server: Remote) ->
     document = world.control("GET", "/state").body
     document["blueprint"]["observed"][0]["assumptions"]["H99"] = {"verdict": "holds"}
     refused = world.control("PUT", "/state", document)
-    assert refused.refusal == (400, "invalid_parameter", "blueprint.observed.assumptions.H99")
+    assert refused.refusal == (400, "invalid_parameter", "blueprint.observed[0].assumptions.H99")
 
 
 def test_fork_has_the_file_of_its_snapshot(server: Remote) -> None:
@@ -97,6 +97,10 @@ def test_fork_has_the_file_of_its_snapshot(server: Remote) -> None:
         ({"assumptions": {"H1": {"verdict": "sure"}}}, "observed.assumptions.H1.verdict"),
         ({"assumptions": {"H1": {"verdict": "differs", "alternative": "no"}}}, "observed.assumptions.H1.alternative"),
         ({"assumptions": [1]}, "observed.assumptions"),
+        ({"assumptions": {"H1": {"verdict": "differs"}}}, "observed.assumptions.H1.alternative"),
+        ({"assumptions": {"H1": {"verdict": "holds", "sen": "x"}}}, "observed.assumptions.H1.sen"),
+        ({"asumptions": {}}, "observed.asumptions"),
+        ({"facts": {"rates": "nonsense"}}, "observed.facts.rates"),
     ],
 )
 def test_invalid_file_is_refused_with_the_place(server: Remote, change: dict[str, Any], place: str) -> None:
@@ -104,6 +108,12 @@ def test_invalid_file_is_refused_with_the_place(server: Remote, change: dict[str
         "invalid_parameter",
         place,
     )
+
+
+def test_place_in_a_list_has_the_index(server: Remote) -> None:
+    for files in ([{**FILE, "version": 2}], [FILE, {**FILE, "version": 2}]):
+        refused = server.control("POST", "/worlds", {"observed": files})
+        assert refused.refusal[2] == f"observed[{len(files) - 1}].version"
 
 
 def test_two_files_that_disagree_are_refused(server: Remote) -> None:

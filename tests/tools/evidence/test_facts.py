@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from simulator.engine.records.codec import StateError
 from simulator.engine.server.config import Config
 from simulator.engine.text.json import JsonObject
 from simulator.engine.worlds.observations import read_observed
@@ -32,7 +33,9 @@ def simulators() -> Iterator[Simulators]:
 
 def with_facts(facts: JsonObject) -> Simulators:
     document = {"version": 1, "observed_at": "2026-11-23", "facts": facts}
-    return Simulators(Config(observed=(read_observed(document, TOOLING.alternatives(), "test"),)))
+    return Simulators(
+        Config(observed=(read_observed(document, TOOLING.alternatives(), "test", PROBING.malformed_fact),))
+    )
 
 
 def facts_of(world: LocalWorld) -> JsonObject:
@@ -120,7 +123,15 @@ def test_document_has_no_facts_without_an_observed_file(simulators: Simulators) 
         ("limits", lambda row: row.update(currency="GHS"), "limits: the currency is 'GHS'"),
         ("limits", lambda row: row.update(daily="1.001"), "limits: daily"),
         ("fee_products", lambda rows: rows[0].update(percentage="lots"), "fee_onramp_stellar_kes"),
-        ("fee_products", lambda rows: rows.append("x"), "fee_products: x"),
+        ("networks", lambda rows: rows[0].update(status="down"), "the status of stellar is down; in a new world"),
+        ("networks", lambda rows: rows[0].update(avg_confirmation_seconds=9), "_seconds of stellar is 9"),
+        ("networks", lambda rows: rows[0].update(colour="red"), "networks: the simulator has no field colour"),
+        ("fee_products", lambda rows: rows[0].update(tax="1"), "fee_products: the simulator has no field tax"),
+        ("limits", lambda row: row.update(yearly="7"), "limits: the simulator has no limit yearly"),
+        ("spread", lambda row: row.update({"USDC/KES": "99"}), "spread: USDC/KES is 99; the rates result in"),
+        ("spread", lambda row: row.update({"USDC/GHS": "1"}), "no rates of this pair"),
+        ("precision", lambda row: row.update({"XLM STELLAR": 2}), "precision: XLM STELLAR is 2; in assets it is 7"),
+        ("precision", lambda row: row.update({"XLM CELO": 2}), "precision: XLM CELO is not in the simulator"),
         ("fee_products", lambda rows: [rows.remove(row) for row in rows[:] if row["product"] == "deposit"], "deposit"),
     ],
 )  # fmt: skip
@@ -130,6 +141,30 @@ def test_facts_that_do_not_fit_are_listed(simulators: Simulators, part: str, cha
     _, unfit = PROBING.fit_facts(facts)
     assert line in "\n".join(unfit)
     with_facts(facts).close()
+
+
+def test_confirmations_of_a_degraded_network_are_expected_to_be_slow(simulators: Simulators) -> None:
+    world = simulators.world({})
+    world.act("set_network", "", {"network": "stellar", "status": "degraded"})
+    _, unfit = PROBING.fit_facts(facts_of(world))
+    assert unfit == ["networks: the status of stellar is degraded; in a new world it is operational"]
+
+
+@pytest.mark.parametrize(
+    ("facts", "place", "why"),
+    [
+        ({"rats": []}, "facts.rats", "did you mean `rates`"),
+        ({"rates": "nonsense"}, "facts.rates", "not a list"),
+        ({"limits": []}, "facts.limits", "not a mapping"),
+        ({"fee_products": [{}, "x"]}, r"facts.fee_products[1]", "not a mapping"),
+        ({"unfit": "x"}, "facts.unfit", "not a list"),
+    ],
+)
+def test_malformed_facts_are_refused_with_the_place(facts: JsonObject, place: str, why: str) -> None:
+    document = {"version": 1, "observed_at": "2026-11-23", "facts": facts}
+    with pytest.raises(StateError, match=why) as refused:
+        read_observed(document, TOOLING.alternatives(), "test", PROBING.malformed_fact)
+    assert refused.value.path == place
 
 
 def test_fee_products_of_the_service_are_added_and_others_end(simulators: Simulators) -> None:

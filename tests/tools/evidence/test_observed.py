@@ -44,6 +44,10 @@ def test_write_leaves_undecided_out(tmp_path: Path) -> None:
         ("lapses_after_1h", "lapses_never", "assumptions.H14.alternative"),
         ("version: 1", "version: 7", "version: 7 is newer"),
         ("verdict: differs", "verdict: sure", "assumptions.H14.verdict"),
+        ("    alternative: lapses_after_1h\n", "", "assumptions.H14.alternative: it is missing"),
+        ("    exchanges: []", "    exchange: []", "assumptions.H14.exchange: .*did you mean `exchanges`"),
+        ("assumptions:", "asumptions:", "asumptions: .*did you mean `assumptions`"),
+        ("facts: {}", "facts: {rate: []}", "facts.rate: .*did you mean `rates`"),
     ],
 )
 def test_read_refuses_and_names_the_place(tmp_path: Path, old: str, new: str, place: str) -> None:

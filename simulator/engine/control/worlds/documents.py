@@ -159,7 +159,9 @@ def _read(document: JsonObject, contents: Contents, simulator: Simulator) -> Wor
     if not checker(list[str])(scenarios):
         raise StateError("blueprint.scenarios", "it must be a list of names")
     keys_of = _text(document, "keys_of", "")
-    observed = read_all(blueprint.get("observed") or (), simulator.provider.alternatives(), "blueprint.observed")
+    provider = simulator.provider
+    files = blueprint.get("observed") or ()
+    observed = read_all(files, provider.alternatives(), "blueprint.observed", provider.malformed_fact)
     dropped = DroppedRows()
     tables = {name: _table(name, rows, contents, dropped) for name, rows in _object(document, "tables", "").items()}
     requests = tuple(_requests(document.get("requests"), contents, dropped))

@@ -148,7 +148,8 @@ def _observed(call: ControlCall) -> tuple[Observed, ...]:
     Raise `ControlError` 400 with the location of the error.
     """
     try:
-        return read_all(call.body.observed, call.simulator.provider.alternatives(), "observed")
+        provider = call.simulator.provider
+        return read_all(call.body.observed, provider.alternatives(), "observed", provider.malformed_fact)
     except StateError as error:
         raise invalid_parameter(error.path, error.why) from None
 

@@ -17,12 +17,14 @@ from simulator.engine.text.json import JsonObject, Shown
 from simulator.kernel.copying import replace
 from simulator.kernel.money import add, divide_down, rate_of
 from simulator.providers.ramp import fees, profile, reference
+from simulator.providers.ramp.facts.forms import unused
 
 _KEY = ("product", "network", "asset", "fiat_currency", "payment_method")
 _NEEDED = ("product", "fee_currency", "percentage", "fixed", "min_fee", "limits", "status")
 _NULLABLE = (*_KEY[1:], "max_fee", "network_fee")
 _START = ("fee_", "fee_live_")
 _OWN = "sandbox"
+_OPERATIONAL = "operational"
 ID_PREFIXES = {
     "/quotes": "qt_",
     "/wallet/swap/quote": "sq_",
@@ -50,7 +52,7 @@ def fit(facts: Shown) -> tuple[JsonObject, list[str]]:
         "limits": _limits(facts.get("limits"), unfit),
         "fee_products": _fee_products(facts.get("fee_products"), unfit),
     }
-    unfit += [*_networks(facts), *_assets(facts), *_currencies(facts), *_prefixes(facts)]
+    unfit += [*_networks(facts), *_assets(facts), *_currencies(facts), *_prefixes(facts), *unused(facts)]
     return {name: value for name, value in fitted.items() if value}, unfit
 
 
@@ -233,6 +235,12 @@ def _networks(facts: Shown) -> Iterator[str]:
                 f"networks: the fee of {name} is {fee.get('amount')} {fee.get('currency')}; "
                 f"in the simulator it is {shipped.native_fee} {shipped.native_asset}"
             )
+        status, seconds = row.get("status", _OPERATIONAL), row.get("avg_confirmation_seconds")
+        if status != _OPERATIONAL:
+            yield f"networks: the status of {name} is {status}; in a new world it is {_OPERATIONAL}"
+        own = shipped.confirmation_seconds * (reference.DEGRADED_SLOWDOWN if status == "degraded" else 1)
+        if seconds is not None and seconds != own:
+            yield f"networks: avg_confirmation_seconds of {name} is {seconds}; in the simulator it is {own}"
         listed = row.get("assets")
         if isinstance(listed, list) and set(map(str, listed)) != set(reference.NETWORK_ASSETS[str(name)]):
             yield f"networks: {name} has the assets {', '.join(map(str, listed))}"

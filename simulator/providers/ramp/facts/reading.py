@@ -12,8 +12,8 @@ Read: TypeAlias = Callable[[str], Any]
 Create: TypeAlias = Callable[[str, object], Any]
 _MOST_PAGES = 10
 _PRODUCTS = "/fees?status=active,inactive&"
-_TYPES = ("onramp", "offramp")
-_RATE = ("type", "network", "asset", "fiat_currency")
+RATE_TYPES = ("onramp", "offramp")
+RATE = ("type", "network", "asset", "fiat_currency")
 _METHODS = {"mobile_money": "phone_number", "bank_transfer": "bank_account"}
 """The payment methods of quotes, and the corresponding names in fee products."""
 
@@ -50,9 +50,9 @@ def read_facts(read: Read, create: Create, known: Shown) -> Iterator[tuple[str, 
         for currency in currencies
     ]
     rates = [dict(row) for row in _rows(known, "rates") or ()]
-    seen_rates = {tuple(row.get(name) for name in _RATE) for row in rates}
+    seen_rates = {tuple(row.get(name) for name in RATE) for row in rates}
     for pair in pairs:
-        for type_ in _TYPES:
+        for type_ in RATE_TYPES:
             if (type_, *pair) not in seen_rates and (rate := _rate(read, type_, *pair)):
                 rates.append(rate)
                 yield "rates", list(rates)
@@ -97,7 +97,7 @@ def _pages(read: Read, path: str) -> list[Shown] | None:
 
 def _rate(read: Read, *pair: str) -> JsonObject | None:
     """Read one rate. Return None if the service does not provide it."""
-    named = dict(zip(_RATE, pair, strict=True))
+    named = dict(zip(RATE, pair, strict=True))
     body = read("/rates?" + "&".join(f"{name}={value}" for name, value in named.items()))
     is_rate = isinstance(body, Mapping) and isinstance(body.get("rate"), str)
     return {**named, "rate": body["rate"]} if is_rate else None
@@ -114,7 +114,7 @@ def spreads(rates: list[JsonObject]) -> Iterator[tuple[str, str]]:
         except InvalidOperation:
             continue
     for pair, sides in by_pair.items():
-        if len(sides) == len(_TYPES) and all(side.is_finite() and side > 0 for side in sides.values()):
+        if len(sides) == len(RATE_TYPES) and all(side.is_finite() and side > 0 for side in sides.values()):
             yield pair, f"{(sides['onramp'] / sides['offramp'] - 1) * 100:.4f}"
 
 

@@ -214,6 +214,12 @@ def _fit_facts(facts: Shown) -> tuple[JsonObject, list[str]]:
     return fit(facts)
 
 
+def _malformed_fact(facts: Shown) -> tuple[str, str] | None:
+    from simulator.providers.ramp.facts import malformed
+
+    return malformed(facts)
+
+
 PROBING = Probing(
     steps=_FOLDER / "steps.yaml",
     flows=_FOLDER / "flows.yaml",
@@ -253,6 +259,7 @@ PROBING = Probing(
     read_facts=_read_facts,
     recorded_facts=_recorded_facts,
     fit_facts=_fit_facts,
+    malformed_fact=_malformed_fact,
     histories=(
         ("quote", "onramp", "swap_quote", "swap", "send", "wallet", "payee", "endpoint"),
         ("payee", "withdraw_quote", "withdrawal", "transfer", "wallet", "bitcoin_wallet", "balance_filled"),

@@ -21,6 +21,7 @@ from simulator.providers.ramp.reference.addresses import (
     require_tx_hash,
 )
 from simulator.providers.ramp.reference.networks import (
+    DEGRADED_SLOWDOWN,
     NETWORK_ROWS,
     network,
     network_status,
