@@ -51,9 +51,9 @@ class LocalPlayer(FreshWorld):
         if at_ms > self._world.now_ms:
             self.control("POST", "/clock/advance", {"to": format_timestamp(at_ms)})
 
-    def bring(self, identifier: str, status: str) -> bool:
+    def bring(self, identifier: str, status: str, fields: Mapping[str, object]) -> bool:
         actions, cause = self.simulators.simulator.actions, Cause("action", "replay", "recording")
-        return move_to_status(self._world, actions, identifier, status, self.environment, cause)
+        return move_to_status(self._world, actions, identifier, status, self.environment, cause, fields)
 
     def cause(self, event: str) -> bool:
         row = vocabulary_of(self._world).events.get(event)

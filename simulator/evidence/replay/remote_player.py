@@ -48,7 +48,7 @@ class RemotePlayer:
     def wait_until(self, at_ms: int) -> None:
         pass
 
-    def bring(self, identifier: str, status: str) -> bool:
+    def bring(self, identifier: str, status: str, fields: Mapping[str, object]) -> bool:
         return False
 
     def cause(self, event: str) -> bool:

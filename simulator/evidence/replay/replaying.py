@@ -79,8 +79,11 @@ class Player(Protocol):
 
     def wait_until(self, at_ms: int) -> None: ...
 
-    def bring(self, identifier: str, status: str) -> bool:
-        """Change a resource's status with outside events, such as a payment. Return False if that is impossible."""
+    def bring(self, identifier: str, status: str, fields: Mapping[str, object]) -> bool:
+        """Change a resource's status with outside events, such as a payment. Return False if that is impossible.
+
+        `fields` contains the recorded values from enumerations, such as the `failure_code` of a failed payout.
+        """
         ...
 
     def events(self) -> list[Shown]:
@@ -198,7 +201,9 @@ class _Replay:
         for row in _objects(shown):
             identifier, status = row.get("id"), row.get("status")
             if isinstance(identifier, str) and isinstance(status, str) and identifier in self._names:
-                self._player.bring(self._names[identifier], status)
+                known_values = known().values
+                fields = {key: one for key, one in row.items() if isinstance(one, str) and one in known_values}
+                self._player.bring(self._names[identifier], status, fields)
 
     def _call(self, recorded: Exchange) -> Exchange:
         path, raw = self._path(recorded), self._body(recorded)

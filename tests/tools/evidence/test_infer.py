@@ -153,6 +153,15 @@ def test_infer_refuses_unwritable_files(corpus: Path, option: str, place: str) -
     assert place in done.output
 
 
+def test_a_payout_fails_with_the_recorded_code_in_a_replay(simulators: Simulators, tmp_path: Path) -> None:
+    made = record(simulators, {}, "f25")
+    codes = {row.response.get("failure_code") for row in made.exchanges if isinstance(row.response, dict)}
+    assert "payout_failed" in codes
+    done = run("compare", write(tmp_path / "corpus", [made]))
+    assert done.exit_code == 0, done.output
+    assert "25 calls replayed, 0 differences" in done.output
+
+
 def test_accepted_differences_need_a_reason_and_a_use(corpus: Path, tmp_path: Path) -> None:
     accept = tmp_path / "accepted.yaml"
     entries = ['{kind: status, recorded: "200*", reason: the service returns 200}']

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from simulator.engine.records.records import find
 from simulator.engine.rows.action import ActionTable
@@ -14,9 +14,18 @@ from simulator.kernel.world import World
 
 
 def move_to_status(
-    world: World, actions: ActionTable, identifier: str, status: object, environment: str, cause: Cause
+    world: World,
+    actions: ActionTable,
+    identifier: str,
+    status: object,
+    environment: str,
+    cause: Cause,
+    fields: Mapping[str, object] = {},
 ) -> bool:
     """Perform the actions that move a resource to a status. Return True if the resource's status changed.
+
+    If `fields` contains a parameter of an action, such as `failure_code`, the action gets this value, unless it refuses
+    the value.
 
     Sequences of transitions that also need an API call or a timer are not used. Return False if the resource does not
     exist, belongs to another user, or already has the status.
@@ -28,17 +37,27 @@ def move_to_status(
     # Paths with fewer short payments come first, even if they are longer.
     for path in sorted(paths, key=lambda path: path.cost[::-1]):
         steps = [step for step in path.steps if isinstance(step, DriveAction)]
-        if len(steps) == len(path.steps) and _perform(world, actions, steps, environment, cause):
+        if len(steps) == len(path.steps) and any(
+            _perform(world, actions, steps, environment, cause, given) for given in ([fields, {}] if fields else [{}])
+        ):
             return True
     return False
 
 
-def _perform(world: World, actions: ActionTable, steps: Sequence[DriveAction], environment: str, cause: Cause) -> bool:
+def _perform(
+    world: World,
+    actions: ActionTable,
+    steps: Sequence[DriveAction],
+    environment: str,
+    cause: Cause,
+    fields: Mapping[str, object],
+) -> bool:
     """Perform all actions in one transaction. If an action is refused, change nothing and return False."""
     try:
         with world.change(cause):
             for step in steps:
-                actions.perform(world, step.action, step.target, step.parameters, environment, cause)
+                own = {name: fields[name] for name in actions.parameters(step.action) if name in fields}
+                actions.perform(world, step.action, step.target, {**own, **step.parameters}, environment, cause)
     except ControlError:
         return False
     return True
