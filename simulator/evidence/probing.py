@@ -84,6 +84,8 @@ class Decisions:
 
     def take(self, verdict: Verdict) -> None:
         """Adopt a verdict from an earlier run."""
+        if verdict.verdict in ("holds", "differs"):
+            self._open[verdict.id] = {verdict.alternative or AS_ASSUMED}
         if verdict.id in self.verdicts:
             self.verdicts[verdict.id] = verdict
 

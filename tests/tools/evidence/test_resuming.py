@@ -15,10 +15,14 @@ from click.testing import CliRunner, Result
 from simulator.cli.tools.probing import probe
 from simulator.evidence import observed
 from simulator.evidence.observed import host_hash
+from simulator.evidence.planning import Options, read_probes
+from simulator.evidence.probing import Decisions, Verdict
+from simulator.service import TOOLING
 from tests.tools.evidence.hidden import hidden_service
 from tests.tools.evidence.liar import Answer, liar
 
 KEYS = ("--public-key", "pk_test_simulator", "--secret-key", "sk_test_simulator")
+PROBING = TOOLING.probing()
 FAILED = {"error": {"code": "internal_error", "message": "no"}}
 
 pytestmark = pytest.mark.xdist_group("evidence")
@@ -186,3 +190,16 @@ def test_nothing_to_decide_is_a_usage_error() -> None:
     done = CliRunner().invoke(probe, ["--only", "H1", "--skip", "H1", "--plan"])
     assert done.exit_code == 2
     assert "--only and --skip leave no assumption to decide" in done.output
+
+
+@pytest.mark.parametrize(("alternative", "is_useful"), [(None, True), ("usable_at_expires_at", False)])
+def test_verdict_of_an_earlier_run_allows_or_excludes_probes_that_rest_on_it(
+    alternative: str | None, is_useful: bool
+) -> None:
+    """W8-1 decides nothing if S1 has the alternative."""
+    document, switches = read_probes(PROBING), TOOLING.alternatives()
+    decisions = Decisions(document, switches, Options(PROBING.spends))
+    (dependent,) = [one for one in document["probes"] if one["id"] == "W8-1"]
+    assert not decisions.useful(dependent)
+    decisions.take(Verdict("S1", "", "differs" if alternative else "holds", alternative))
+    assert decisions.useful(dependent) == is_useful
