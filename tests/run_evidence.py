@@ -54,4 +54,16 @@ EVERYTHING: Document = {
         {"scene": scene, "what": f"shop.py:7 in {scene}", "within": scene, "file": "shop.py", "line": 7, "visit": 1}
         for scene in ("handler", "call")
     ],
+    "holds": [
+        {
+            "what": "shop.py:7 in send",
+            "group": "send",
+            "event": "",
+            "within": "call",
+            "scene": 1,
+            "file": "shop.py",
+            "line": 7,
+            "visit": 1,
+        }
+    ],
 }

@@ -34,6 +34,13 @@ class Site:
     """The variant of the fault at this site, for classes with several variants, such as `3 times`."""
 
     @property
+    def group(self) -> str:
+        """Return the part of `what` that the plan `quick` distinguishes: `what` itself, or the event or the function in
+        which work can be held back.
+        """
+        return str(self.facts.get("group", self.what))
+
+    @property
     def name(self) -> str:
         return f"{self.what} #{self.number}{f', {self.variant}' if self.variant else ''}"
 
@@ -69,6 +76,10 @@ class Arming:
     """True if the application started by explore is killed when the fault happens."""
     crash: Document | None = None
     """The point at which the application crashes: the file, the line, and the number of the visit to that line."""
+    hold: Document | None = None
+    """The point at which a piece of the application's work is held back: the number of the piece of work with the same
+    event, the file, the line, and the number of its visit to that line.
+    """
 
 
 @dataclass(frozen=True)

@@ -64,16 +64,20 @@ def baselines_of(tests: Sequence[str], crew: Crew, name: str, limit: float | Non
 
 
 def with_lines(baselines: Mapping[str, Baseline], crew: Crew, name: str) -> dict[str, Baseline]:
-    """Run each test once more. Record the lines at which an application in the tests' process can crash."""
+    """Run each test once more. Record the lines at which an application in the tests' process can crash or be held
+    back.
+    """
     tasks = [
         Task(test, f"{name}-l{number}", None, _TRACED * one.limit, records=True)
         for number, (test, one) in enumerate(baselines.items())
     ]
     results = crew.run(tasks)
-    return {
-        test: one._replace(evidence={**one.evidence, "lines": (result["evidence"] or {}).get("lines", ())})
-        for (test, one), result in zip(baselines.items(), results, strict=True)
-    }
+    found: dict[str, Baseline] = {}
+    for (test, one), result in zip(baselines.items(), results, strict=True):
+        recorded = result["evidence"] or {}
+        lines = {name: recorded.get(name, ()) for name in ("lines", "holds")}
+        found[test] = one._replace(evidence={**one.evidence, **lines})
+    return found
 
 
 def _hung(task: Task) -> str:

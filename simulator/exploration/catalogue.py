@@ -158,6 +158,16 @@ def _dies(scene: str) -> Callable[[Site], Arming | None]:
     return arm
 
 
+def _held_back(site: Site) -> Arming | None:
+    """A handler is held back while a copy of its event is handled, and the test's own work while all events are."""
+    hold = {name: site.facts[name] for name in ("within", "scene", "file", "line", "visit")}
+    if not site.facts["event"]:
+        return Arming(hold=hold)
+    webhook, skip = {"event": site.facts["event"]}, site.facts["scene"] - 1
+    copy = {"webhook": webhook, "deliver": {"two_at_once": True}, "skip": skip, "times": 1}
+    return Arming((copy,), counted=1, hold=hold)
+
+
 HELD_SECONDS = 4.0
 """How long a response or a delivery is delayed while the application restarts."""
 
@@ -206,6 +216,7 @@ ALL = (
     FaultClass("webhook-unknown-enum", "delivery", _on_deliveries(unknown_enum=True)),
     FaultClass("crash-in-handler", "line", _dies("handler"), rare=True),
     FaultClass("crash-in-call", "line", _dies("call"), rare=True),
+    FaultClass("worker-held-back", "hold", _held_back, rare=True),
     FaultClass("crash-of-process", "process", _killed, seconds=HELD_SECONDS),
     *TOOLING.faults(),
 )

@@ -101,8 +101,8 @@ class Explored(NamedTuple):
         return causes_of(self.findings)
 
 
-IN_PROCESS = tuple(name for name, one in CLASSES.items() if one.kind == "line")
-"""The classes that need the places where an application in the tests' process can die."""
+IN_PROCESS = tuple(name for name, one in CLASSES.items() if one.kind in ("line", "hold"))
+"""The classes that need the places where an application in the tests' process can die or be held back."""
 
 Listener: TypeAlias = ProgressListener[Judged]
 

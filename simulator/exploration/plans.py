@@ -46,9 +46,9 @@ def runs_of(baselines: Mapping[str, Document], plan: str, classes: Sequence[str]
             armed = made.placed(sites)
             if plan == "quick" or (plan == "pair" and all_classes and made.is_planned_once):
                 firsts = {
-                    (site.what, site.variant): (site, arming)
+                    (site.group, site.variant): (site, arming)
                     for site, arming in reversed(armed)
-                    if (name, site.what, site.variant) not in seen
+                    if (name, site.group, site.variant) not in seen
                 }
                 seen.update((name, *what) for what in firsts)
                 armed = [one for one in armed if one in firsts.values()]

@@ -9,6 +9,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from simulator.exploration.arming import Site
+from simulator.exploration.runs.scenes import CALL
 from simulator.exploration.runs.tasks import Document
 from simulator.host import vocabulary
 
@@ -23,7 +24,7 @@ def every_site(evidence: Document) -> list[Site]:
     sites = sites_of(evidence)
     processes = _processes(sites) if evidence.get("app") else ()
     worlds = _worlds(evidence["deliveries"])
-    return [*sites, *_start(evidence, sites), *worlds, *_lines(evidence.get("lines", ())), *processes]
+    return [*sites, *_start(evidence, sites), *worlds, *_lines(evidence), *processes]
 
 
 def _start(evidence: Document, sites: list[Site]) -> Iterator[Site]:
@@ -47,12 +48,16 @@ def _processes(sites: list[Site]) -> Iterator[Site]:
             yield replace(site, kind="process", facts={**site.facts, "kind": site.kind})
 
 
-def _lines(lines: Sequence[Document]) -> Iterator[Site]:
-    """Yield the lines at which an application can crash, as `runs.crashing` records them."""
-    counts: Counter[str] = Counter()
-    for line in lines:
-        counts[line["what"]] += 1
-        yield Site("line", line["what"], counts[line["what"]], {**line, "world": ""})
+def _lines(evidence: Document) -> Iterator[Site]:
+    """Yield the lines at which an application can crash, as `runs.crashing` records them, and then the lines at which
+    it can be held back, as `runs.holding` records them.
+    """
+    holds = sorted(evidence.get("holds", ()), key=lambda line: bool(line["within"] == CALL))  # the threads run at once
+    for kind, lines in (("line", evidence.get("lines", ())), ("hold", holds)):
+        counts: Counter[str] = Counter()
+        for line in lines:
+            counts[line["what"]] += 1
+            yield Site(kind, line["what"], counts[line["what"]], {**line, "world": ""})
 
 
 def _calls(calls: list[Document]) -> Iterator[Site]:

@@ -181,7 +181,7 @@ def test_a_new_spending_operation_is_known_to_all_money_tools(monkeypatch: pytes
     for module in (host, ramp_faults):
         monkeypatch.setattr(module, "PROVIDER", provider)
     asked = call("hang_lamp", "/lamps", spends={"symbol": "USDC", "network": "CELO"})
-    nothing: dict[str, list[object]] = {"deliveries": [], "transactions": [], "lines": []}
+    nothing: dict[str, list[object]] = {"deliveries": [], "transactions": [], "lines": [], "holds": []}
     runs = runs_of({"test": {**EVERYTHING, "calls": [asked], **nothing}}, "full")
     assert {run.site.partition(",")[0] for run in runs} == {"POST /lamps #1", "start #1"}
     assert {run.fault for run in runs} >= {

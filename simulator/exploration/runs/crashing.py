@@ -15,73 +15,24 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
-import sysconfig
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
-from functools import cache
 from types import CodeType, FrameType
 from typing import Any
 from unittest.mock import patch
 
-import simulator
+from simulator.exploration.runs.holding import Holding, watched_locks
+from simulator.exploration.runs.scenes import IS_SIMULATOR, Scene, current, own_file, written
 from simulator.exploration.runs.tasks import Document
 from simulator.testing.explored import Died, has_died
 
-HANDLER, CALL = "handler", "call"
-"""The two kinds of work: the application handles an event, or it works for the test."""
-_INSTALLED = tuple({os.path.realpath(path) + os.sep for path in sysconfig.get_paths().values() if path != sys.prefix})
-"""Directories with code that is not the integrator's."""
-_SIMULATOR = os.path.dirname(os.path.realpath(simulator.__file__)) + os.sep
-IS_SIMULATOR = "simulator"
 _AFTER_OPENING = 3
 """The number of lines after opening a file for writing that count as places, because its writes are not visible."""
 _BEFORE_FACTORY = 5
 """The number of parameters of `sqlite3.connect` before its `factory`."""
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
-
-
-@cache
-def own_file(code: CodeType) -> str:
-    """Return the file of the integrator's code, relative to the current directory.
-
-    Return `IS_SIMULATOR` for the simulator's own code, and "" for installed packages and code without a file.
-    """
-    path = os.path.realpath(code.co_filename)
-    if path.startswith(_SIMULATOR):
-        return IS_SIMULATOR
-    return "" if path.startswith(_INSTALLED) or not os.path.isfile(path) else os.path.relpath(path)
-
-
-class Scene:
-    """One piece of the application's work: either the handling of one delivery, or the call phase of a test."""
-
-    def __init__(self, kind: str, event: str) -> None:
-        self.kind = kind
-        self.event = event
-        self.wrote = 1 if kind == HANDLER else 0
-        """The number of following lines that are places. A handler that has not started counts as one."""
-
-
-_scene: ContextVar[Scene | None] = ContextVar("scene", default=None)
-
-
-def begin(kind: str, event: str = "") -> Scene:
-    """Begin a piece of work (the handling of a delivery, or the call phase of a test) in the current context, and
-    return it.
-
-    `event`: the type of the delivered event, or "" for a test.
-    """
-    scene = Scene(kind, event)
-    _scene.set(scene)
-    return scene
-
-
-def end() -> None:
-    """End the handling of a delivery or the test that `begin` has begun."""
-    _scene.set(None)
 
 
 def restarted(is_quiet: Callable[[], object], after_death: Callable[[], None]) -> Callable[[], object]:
@@ -104,20 +55,16 @@ def restarted(is_quiet: Callable[[], object], after_death: Callable[[], None]) -
     return check
 
 
-def _written(lines: int = 1) -> None:
-    scene = _scene.get()
-    if scene is not None:
-        scene.wrote = lines
-
-
 class Tracer:
     """Traces the application's lines during one run. `plan`: the line at which the application crashes, or None to
     record the lines at which it can crash.
 
-    `own`: the code of the test itself, which is not part of the application.
+    `own`: the code of the test itself, which is not part of the application. `holding`: holds back work in the same
+    run, or records where it can be held back.
     """
 
-    def __init__(self, plan: Mapping[str, Any] | None, own: CodeType | None) -> None:
+    def __init__(self, plan: Mapping[str, Any] | None, own: CodeType | None, holding: Holding | None = None) -> None:
+        self.holding = holding
         self.places: list[Document] = []
         self.deaths = 0
         self._plan = plan
@@ -132,10 +79,10 @@ class Tracer:
         """Trace all threads that start in this block, and the current thread."""
         before = sys.gettrace()
         self._active = True
-        patches = [patch.object(sqlite3, "connect", self.databases.connect)]
+        patches = [patch.object(sqlite3, "connect", self.databases.connect), *watched_locks()]
         if self._plan is None:
             patches += _sockets()
-            _Opened.tell = lambda: _written(_AFTER_OPENING)
+            _Opened.tell = lambda: written(_AFTER_OPENING)
             _Opened.begin()
         for one in patches:
             one.start()
@@ -169,9 +116,11 @@ class Tracer:
         return "" if code is self._own or name == IS_SIMULATOR else name
 
     def _lines(self, frame: FrameType, event: str, argument: Any) -> Callable[..., Any] | None:
-        scene = _scene.get() if event == "line" and self._active else None
+        scene = current() if event == "line" and self._active else None
         if scene is not None and self._begins_a_line(frame):
             name = self._name_of(frame.f_code)
+            if self.holding is not None:
+                self.holding.at_line(scene, frame, name)
             key = (scene.event or scene.kind, name, frame.f_lineno)
             self._visits[key] += 1
             if self._plan is None:
@@ -239,10 +188,12 @@ class _Databases:
 
     def _report(self, one: sqlite3.Connection) -> None:
         """Record that the current work wrote, if this connection has committed changes since the last check."""
+        if (scene := current()) is not None:
+            (scene.transactions.add if one.in_transaction else scene.transactions.discard)(id(one))
         if not one.in_transaction and one.total_changes != self._committed.get(id(one), 0):
             self._committed[id(one)] = one.total_changes
-            if _scene.get() is not None:
-                _written()
+            if scene is not None:
+                written()
             elif threading.current_thread() is not threading.main_thread():
                 self._changed = True
 
@@ -312,7 +263,9 @@ def _sockets() -> list[Any]:
 
         def sent(self: socket.socket, *given: Any, **more: Any) -> Any:
             if not _is_pair(self):
-                _written()
+                written()
+                if (scene := current()) is not None:
+                    scene.has_sent = True
             return send(self, *given, **more)
 
         return patch.object(socket.socket, name, sent)

@@ -25,17 +25,18 @@ import pytest
 
 from simulator.certification.sources import is_quiet
 from simulator.engine.text.json import JsonObject
-from simulator.exploration.runs import callers, crashing
+from simulator.exploration.runs import callers, crashing, scenes
 from simulator.exploration.runs.aftermath import HookFailed, Hooks, books_of, follow
 from simulator.exploration.runs.applications import NotReady, running
-from simulator.exploration.runs.armed import SCENARIO, ArmedWorld, assumed, beginning, variables
+from simulator.exploration.runs.armed import ArmedWorld, assumed, variables
+from simulator.exploration.runs.connection import ArmedLink
 from simulator.exploration.runs.crashing import Tracer
 from simulator.exploration.runs.during import Watch
+from simulator.exploration.runs.holding import Holding
 from simulator.exploration.runs.importing import Reading
 from simulator.exploration.runs.tasks import NOT_IN_TIME, PIPES, Document
-from simulator.testing.errors import ActionRefused, SimulatorError
+from simulator.testing.errors import SimulatorError
 from simulator.testing.explored import has_died
-from simulator.testing.links.http_link import HttpLink
 from simulator.testing.plugin import RUN
 from simulator.testing.plugin import markers as plugin_markers
 from simulator.testing.plugin.run import WORLDS, Run
@@ -86,51 +87,6 @@ def pytest_load_initial_conftests() -> None:
     _reading.begin()
 
 
-class _Link(HttpLink):
-    """A connection to a server that can replace a test's action with another outside event."""
-
-    def __init__(self, url: str) -> None:
-        super().__init__(url)
-        self.armed: dict[str, ArmedWorld] = {}
-        self.watches: dict[str, Watch] = {}
-        """The worlds whose books are read during the test."""
-        self.plan: Document | None = None
-
-    def control(self, method: str, path: str, body: Any = None, *, world: str | None = None, **more: Any) -> Any:
-        if (method, path) == ("POST", "/worlds"):
-            return super().control(method, path, beginning(self.plan, body or {}), world=world, **more)
-        watch = self.watches.get(world or "")
-        if watch is not None and (method, path) == ("POST", "/clock/advance"):
-            once = super().control
-            return watch.advance(lambda given: once(method, path, given, world=world, **more), body or {})
-        armed = self.armed.get(world or "")
-        if armed is not None and isinstance(body, Mapping):
-            if (method, path) == ("PUT", "/scenarios/active") and armed.plan.get("rules"):
-                body = {"names": [*(name for name in body["names"] if name != SCENARIO), SCENARIO]}
-            target = body.get("target")
-            steps = armed.instead_of(path.removeprefix("/actions/"), target) if method == "POST" else None
-            if steps is not None:
-                return self._done_instead(path, target, steps, world, **more)
-        return super().control(method, path, body, world=world, **more)
-
-    def _done_instead(self, path: str, target: Any, steps: Any, world: str | None, **more: Any) -> Any:
-        answer = None
-        for step in steps:
-            parameters = {name: value for name, value in step.items() if name != "action"}
-            asked = {"target": target, **parameters}
-            try:
-                answer = super().control("POST", f"/actions/{step['action']}", asked, world=world, **more)
-            except ActionRefused:
-                if answer is None:
-                    raise  # the requested action is illegal; an illegal later step is skipped, as in a scenario
-        if answer is None:
-            story = super().control("GET", f"/resources/{target}", world=world)
-            now = super().control("GET", "/clock", world=world)["now"]
-            name = path.removeprefix("/actions/")
-            answer = {"action": name, "target": target, "at": now, "resource": story["resource"], "events": []}
-        return answer
-
-
 class _ExploringRun(Run):
     """Provides the worlds that the test kit's fixtures use.
 
@@ -142,7 +98,7 @@ class _ExploringRun(Run):
         self.armed: list[ArmedWorld] = []
         self.task: Document = {}
         self._found: Server | None = None
-        self._link: _Link | None = None
+        self._link: ArmedLink | None = None
         self._unclaimed: World | None = None
         self._first: World | None = None
         """The world of the test's fixtures."""
@@ -152,7 +108,7 @@ class _ExploringRun(Run):
 
     def server(self) -> Server:
         if self._found is None:
-            self._link = _Link(self._config.getoption("simulator_url"))
+            self._link = ArmedLink(self._config.getoption("simulator_url"))
             self._found = self._make(self._link, outlives=True)
         return self._found
 
@@ -162,9 +118,10 @@ class _ExploringRun(Run):
     def prepare(self, item: pytest.Item, task: Document) -> World:
         """Create the world that a test's markers specify."""
         self.armed, self.task, self._item = [], task, item
-        crash = (task["plan"] or {}).get("crash")
+        crash, hold = ((task["plan"] or {}).get(name) for name in ("crash", "hold"))
         own = getattr(getattr(item, "function", None), "__code__", None)
-        self.tracer = Tracer(crash, own) if crash or task["records"] else None
+        holding = Holding(hold, self._drain) if hold or task["records"] else None
+        self.tracer = Tracer(crash, own, holding) if crash or holding else None
         server = self.server()
         assert self._link is not None
         self._link.plan = task["plan"]
@@ -241,7 +198,30 @@ class _ExploringRun(Run):
             found["app"] = True
         if self.tracer is not None:
             found |= {"hits": found["hits"] + self.tracer.deaths, "lines": self.tracer.places}
+            if self.tracer.holding is not None:
+                found |= {"hits": found["hits"] + self.tracer.holding.times, "holds": self.tracer.holding.places}
         return found
+
+    def begin_work(self, kind: str, event: str = "") -> None:
+        """Begin a piece of the application's work: the handling of an event, or the call phase of the test."""
+        scene = scenes.begin(kind, event)
+        if self.tracer is not None and self.tracer.holding is not None:
+            self.tracer.holding.begun(scene)
+
+    def end_work(self) -> None:
+        """End the handling of an event."""
+        if self.tracer is not None and self.tracer.holding is not None:
+            self.tracer.holding.ended()
+
+    def _drain(self, seconds: float) -> bool:
+        """Wait until no delivery to the test's worlds is in flight. Return False if that takes longer."""
+        assert self._link is not None
+        try:
+            for one in list(self.armed):
+                self._link.control("POST", "/settle", {}, world=one.world.id, timeout_seconds=seconds)
+        except SimulatorError:
+            return False
+        return True
 
     def after_death(self) -> None:
         """Roll back the uncommitted writes of an application that has crashed, and call the suite's hook that recreates
@@ -284,7 +264,8 @@ class _Worker:
         # `simulator.testing.world()` creates worlds with the same fault as the worlds of the fixtures.
         shared.server_for = lambda *given, **more: self._run.server()
         Receiver.refuses_forged = True  # a receiver that replaces the application must not accept forgeries
-        Receiver.before_handling = staticmethod(partial(crashing.begin, crashing.HANDLER))
+        Receiver.before_handling = staticmethod(partial(self._run.begin_work, scenes.HANDLER))
+        Receiver.after_handling = staticmethod(self._run.end_work)
         Receiver.after_death = staticmethod(self._run.after_death)
         self._begun = False
         self._result: JsonObject = {}
@@ -359,7 +340,7 @@ class _Worker:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
         """Mark the call of the test function as work of the application, so that a crash can be injected in it."""
-        crashing.begin(crashing.CALL)
+        self._run.begin_work(scenes.CALL)
         try:
             return (yield)
         except BaseException as error:
@@ -367,7 +348,7 @@ class _Worker:
                 self._run.after_death()
             raise
         finally:
-            crashing.end()
+            scenes.end()
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, None, None]:

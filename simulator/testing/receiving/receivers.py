@@ -59,6 +59,8 @@ class Receiver:
     """
     before_handling: Callable[[str], object] = staticmethod(lambda event: None)
     """Called with the type of each event, in the context that handles it. Set in a run of `rampsim explore`."""
+    after_handling: Callable[[], None] = staticmethod(lambda: None)
+    """Called in the same context when the application has responded or failed. Set in a run of `rampsim explore`."""
     after_death: Callable[[], None] = staticmethod(lambda: None)
     """Called in a thread when the application has died while it handled a delivery, before the next delivery."""
     patience_seconds = 2.0
@@ -303,6 +305,7 @@ class Receiver:
             else:
                 delivery.error = error
             answer = Answer(0, cut=True)
+        self.after_handling()
         self._finish(delivery, None if answer.cut else answer)
         return answer
 

@@ -10,7 +10,7 @@ from threading import Thread
 
 import pytest
 
-from simulator.exploration.runs import crashing
+from simulator.exploration.runs import crashing, scenes
 from tests.tools.exploration.suite import Explored, explore
 
 SHOP = """
@@ -174,13 +174,13 @@ def test_a_write_belongs_to_the_work_that_commits_it(connect: Callable[[], sqlit
     with tracer.following():
         database = connect()
         writer, other = copy_context(), copy_context()
-        scenes = [context.run(crashing.begin, crashing.CALL) for context in (writer, other)]
+        begun = [context.run(scenes.begin, scenes.CALL) for context in (writer, other)]
         writer.run(database.executescript, "CREATE TABLE seen (id)")
         writer.run(database.execute, "BEGIN")
         writer.run(database.cursor().execute, "INSERT INTO seen VALUES (1)")
-        assert [scene.wrote for scene in scenes] == [0, 0]
+        assert [scene.wrote for scene in begun] == [0, 0]
         writer.run(database.commit)
-        assert [scene.wrote for scene in scenes] == [1, 0]
+        assert [scene.wrote for scene in begun] == [1, 0]
         database.execute("INSERT INTO seen VALUES (2)")  # the main thread, between pieces of work
         assert not tracer.databases.have_changed()
         thread = Thread(target=database.execute, args=("INSERT INTO seen VALUES (3)",))

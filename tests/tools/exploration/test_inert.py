@@ -50,7 +50,7 @@ ArmedWorld.instead_of = lambda *given: None
 """What every Python runs when it begins: no fault is ever hit, no rule fires, nothing is done in place of an action."""
 
 
-NOT_INERT = ("crash-in-handler", "crash-in-call", "crash-of-process", "starts-at")
+NOT_INERT = ("crash-in-handler", "crash-in-call", "crash-of-process", "worker-held-back", "starts-at")
 """Classes that happen without a fault or a rule of the simulator."""
 BITES = {"limit-reached": "POST /quotes/{id}/confirm", "rate-moves": "POST /quotes"}
 """Where the first place is a send: no limit counts it, and it has no rate."""
