@@ -35,9 +35,9 @@ A receiver does four things, in this order:
 
 ## Verifying
 
-`key` is the webhook key and `body` the raw body, before parsing. `now_ms` is the current time in milliseconds of Unix
-time. The Python function reads its clock if you leave it out, and takes the headers of your web framework as `headers`,
-in any case. The other languages take the headers X-Timestamp and X-Signature as `timestamp` and `signature`, or empty
+`key` is the webhook key and `body` the raw body, before parsing. `now_ms` is the current Unix time in
+milliseconds. In Python, `now_ms` is optional, and `headers` are the headers as your web framework gives them, in upper
+or lower case. The other languages take the headers X-Timestamp and X-Signature as `timestamp` and `signature`, or empty
 strings if they are missing. The signature is compared in constant time. CI runs each verifier with all vectors. (The Go
 code is without its `package` line.)
 """

@@ -186,7 +186,7 @@ def calls_back_before_answering(session: Session) -> None:
 def _events(session: Session) -> list[str]:
     """Return the types of an order's events. Raise `Unplayed` if there are fewer than three."""
     if len(session.history) < 3:
-        raise Unplayed("an order of the service has too few events")
+        raise Unplayed("an order of this service has fewer than three events, which this rule needs")
     return [step.event for step in session.history]
 
 

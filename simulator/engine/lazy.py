@@ -2,8 +2,8 @@
 
 `from simulator.providers.ramp.balance import bodies` costs almost nothing until `bodies.SendBody` is used. `from
 simulator.providers.ramp.balance.bodies import SendBody` loads the module immediately. Code that the first request does
-not need is therefore imported as a module, and table rows refer to it in a function: `lambda: bodies.SendBody`. Python
-3.15 has this as `lazy import` (PEP 810).
+not need is therefore imported as a module. Declarations refer to its classes in a function: `lambda: bodies.SendBody`.
+Python 3.15 has this as `lazy import` (PEP 810).
 """
 
 from __future__ import annotations

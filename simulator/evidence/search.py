@@ -345,9 +345,8 @@ class Search:
     def _contexts(
         self, flow: Flow, identifier: str, first: Mapping[str, Run]
     ) -> Iterator[tuple[Mapping[str, str], int, int]]:
-        """Yield the conditions to vary in tests of robustness: alternatives, the index of the data, and the seed.
-
-        Alternatives to assumptions that the flow never consulted are omitted.
+        """Yield the conditions under which a probe must give the same verdict: alternatives, the index of the reference
+        data, and the seed.
         """
         consulted = frozenset().union(*(one.consulted for one in first.values()))
         for data in range(len(self.probing.other_data) + len(self.probing.histories) + 1):

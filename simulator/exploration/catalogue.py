@@ -115,8 +115,8 @@ def _before_answer(site: Site) -> Arming | None:
 
 
 def _at_once(site: Site) -> Arming | None:
-    """All events that calls cause are delivered before the responses to these calls. All other events occur while the
-    clock advances, which already waits for each delivery.
+    """Deliver all events that a call causes before its response. Other events occur while the clock advances, and an
+    advance waits for each delivery in any case.
     """
     return Arming(({"webhook": {}, "deliver": {"before_answer": True}},))
 

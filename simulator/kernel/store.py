@@ -113,7 +113,7 @@ class Address(NamedTuple, Generic[Row]):
     def of_owner(self, owner: str) -> Address[Row]:
         """Return this address with a different owner. Raise `ValueError` if the key has no owners."""
         if not self.key.per_owner:
-            raise ValueError(f"the table {self.key.name!r} has no owners")
+            raise ValueError(f"the rows of the table {self.key.name!r} belong to no owner")
         return Address(self.key, self.environment, owner, False)
 
     @property

@@ -109,4 +109,4 @@ def print_plan(plan: JsonObject) -> None:
     for identifier, reasons in plan["open"].items():
         say(f"    {identifier}: {', '.join(f'{alternative} ({reason})' for alternative, reason in reasons.items())}")
     if any(_TRIED in reasons.values() for reasons in plan["open"].values()):
-        say("`tried` means: the calls above decide it only if the target is in the right state by chance.")
+        say("`tried` means: the calls above decide it only if the target happens to be in the right state.")

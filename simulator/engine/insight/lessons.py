@@ -60,7 +60,7 @@ def kinds(vocabulary: Vocabulary) -> Mapping[str, AdviceKind]:
 
 @cache
 def lessons() -> Mapping[str, Lesson]:
-    """Return the lessons by kind of advice."""
+    """Return the lesson for each kind of advice: the reason, and code before and after the change."""
     return {
         kind: {
             "why": row["why"],

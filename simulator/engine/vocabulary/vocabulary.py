@@ -178,7 +178,7 @@ class Vocabulary(Service):
 
     @cached_property
     def order_payments(self) -> Mapping[str, str]:
-        """The action that pays an order, by the initial status of the order.
+        """Maps the initial status of an order to the action that pays the order.
 
         Only orders that ask for a payment are included.
         """

@@ -89,6 +89,6 @@ PROVIDER = Provider(
     triggers=lambda: factories.TRIGGERS,
     wording=WORDING,
     put_facts=lambda world, found: facts.put_facts(world, found),
-    malformed_fact=lambda found: facts.malformed(found),
+    malformed_fact=lambda found: facts.wrong_fact(found),
     money=MONEY,
 )

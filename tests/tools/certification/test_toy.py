@@ -80,7 +80,9 @@ def test_a_correct_receiver_breaks_no_rule() -> None:
         skipped = {name: one.got for name, one in results.items() if one.verdict == "skipped"}
         assert [one.line for one in results.values() if one.verdict == "fail"] == []
         assert skipped.keys() == NEEDS_MORE_EVENTS | NEEDS_STANDING_ORDERS | NEEDS_BOOKS
-        assert {skipped[name] for name in NEEDS_MORE_EVENTS} == {"an order of the service has too few events"}
+        assert {skipped[name] for name in NEEDS_MORE_EVENTS} == {
+            "an order of this service has fewer than three events, which this rule needs"
+        }
         assert {skipped[name] for name in NEEDS_STANDING_ORDERS} == {"the service has no standing orders"}
 
 

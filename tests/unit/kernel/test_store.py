@@ -386,7 +386,7 @@ def test_an_address_that_a_key_does_not_have_is_an_error() -> None:
     for wrong in (lambda: THINGS.of("sandbox"), lambda: Store()[WALLETS]):
         with pytest.raises(KeyError):
             wrong()
-    with pytest.raises(ValueError, match="'things' has no owners"):
+    with pytest.raises(ValueError, match="'things' belong to no owner"):
         THINGS.of(owner="usr_1")
 
 

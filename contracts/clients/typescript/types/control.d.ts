@@ -2213,7 +2213,7 @@ export interface components {
              */
             reorder?: boolean;
             /**
-             * @description Whether to send the delivery and wait for the receiver before responding to the API call that causes it. This applies only to first attempts to deliver events that the API call itself causes.
+             * @description Whether to send the delivery and wait for the receiver before responding to the API call that causes it. This applies only to first attempts to deliver events that the API call itself causes. If the call causes several events, they are delivered to an endpoint one after another.
              * @default false
              */
             before_answer?: boolean;

@@ -193,7 +193,7 @@ async def list_resources(call: ControlCall) -> Annotated[JsonObject, ResourceLis
 
 
 def resources_of_type(world: World, wanted: str | None = None) -> list[Any]:
-    """Return the resources of one kind or one type, oldest first. Several kinds can have the same type.
+    """Return the resources of one kind, or of a type that several kinds share, oldest first.
 
     If `wanted` is None, return all resources.
     """

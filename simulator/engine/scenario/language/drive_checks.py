@@ -177,7 +177,7 @@ def _problems_of_body(model: type[BaseModel], body: Mapping[str, object]) -> lis
 
 
 def _is_filled_in(one: Wrong, body: Mapping[str, object]) -> bool:
-    """Return True if the invalid value, or one of the values that contain it, has a placeholder `${…}`.
+    """Return True if an invalid field of a body, or an object around it, contains a placeholder `${…}`.
 
     The final value of such a field is known only during a run.
     """

@@ -19,7 +19,7 @@ METHODS = ("get", "post", "put", "patch", "delete")
 class DriveCall(Part):
     """An API call in the `drive` of a scenario.
 
-    The call has exactly one method. The value of the method is the path relative to the base path.
+    Exactly one of the fields `get` to `delete` is set. Its value is the path relative to the base path.
     """
 
     get: str | None = None

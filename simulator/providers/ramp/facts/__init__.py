@@ -12,7 +12,7 @@ from simulator.engine.text.json import Shown
 from simulator.kernel.world import World
 from simulator.providers.ramp import fees, profile, reference
 from simulator.providers.ramp.facts.fitting import fit, product_id, template
-from simulator.providers.ramp.facts.forms import malformed
+from simulator.providers.ramp.facts.forms import wrong_fact
 
 
 def put_facts(world: World, facts: Shown) -> None:
@@ -32,4 +32,4 @@ def put_facts(world: World, facts: Shown) -> None:
             fees.put_changed(world, old, wanted)
 
 
-__all__ = ["fit", "malformed", "put_facts"]
+__all__ = ["fit", "put_facts", "wrong_fact"]

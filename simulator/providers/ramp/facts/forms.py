@@ -27,7 +27,7 @@ _OBJECTS = ("limits", "precision", "spread", "currencies", "id_prefixes")
 _NAMES = (*_LISTS, *_OBJECTS, "unfit")
 
 
-def malformed(facts: Shown) -> tuple[str, str] | None:
+def wrong_fact(facts: Shown) -> tuple[str, str] | None:
     """Return the path of the first fact that is not in the form of an observed file, and the reason. Return None if
     all facts have the correct form.
     """

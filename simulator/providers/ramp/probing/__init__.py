@@ -215,9 +215,9 @@ def _fit_facts(facts: Shown) -> tuple[JsonObject, list[str]]:
 
 
 def _malformed_fact(facts: Shown) -> tuple[str, str] | None:
-    from simulator.providers.ramp.facts import malformed
+    from simulator.providers.ramp.facts import wrong_fact
 
-    return malformed(facts)
+    return wrong_fact(facts)
 
 
 PROBING = Probing(

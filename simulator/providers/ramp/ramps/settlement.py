@@ -63,7 +63,7 @@ def _unmatched(world: World, ramp: Transaction, what: str) -> Transaction:
         "deposit_not_matched",
         "error",
         f"A deposit to {ramp.id} carried the wrong {what} and was not matched.",
-        "Send exactly deposit.amount of deposit.asset, on stellar with deposit.memo.",
+        "Send exactly deposit.amount of deposit.asset. On stellar, include deposit.memo.",
         ramp.id,
     )
     return ramp

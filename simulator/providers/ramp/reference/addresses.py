@@ -1,4 +1,4 @@
-"""Blockchain addresses on the three networks (decision R6), and the transaction hashes and memos of decision S16.
+"""Blockchain addresses on the three networks (decision R6), and transaction hashes and memos (decision S16).
 
 Addresses in requests must have a valid checksum. Generated addresses also have one. Generated values depend only on the
 world's seed and not on the machine.

@@ -45,8 +45,8 @@ def order(bench: Bench) -> None:
 
 
 def _sorted(keys: list[object], falling: bool) -> bool:
-    """Return True if keys are in ascending order, or in descending order if `falling` is True. Strings can be sorted
-    with or without regard to case and punctuation.
+    """Return True if keys are in ascending order, or in descending order if `falling` is True. For strings, both orders
+    are accepted: with and without regard to case and punctuation.
     """
     ways: list[Callable[[object], object]] = [lambda key: key]
     if any(isinstance(key, str) for key in keys):
