@@ -13,7 +13,7 @@ from simulator.exploration.sites import sites_of
 
 _LIMIT_SECONDS = 15.0
 """The minimum time after which a test counts as hung."""
-_TRACED = 4.0
+TRACED = 4.0
 """The factor for the time limit of a test while its lines are traced."""
 _SLOWER = 5.0
 """A test counts as hung when it takes this many times as long as without faults."""
@@ -68,7 +68,7 @@ def with_lines(baselines: Mapping[str, Baseline], crew: Crew, name: str) -> dict
     back.
     """
     tasks = [
-        Task(test, f"{name}-l{number}", None, _TRACED * one.limit, records=True)
+        Task(test, f"{name}-l{number}", None, TRACED * one.limit, records=True)
         for number, (test, one) in enumerate(baselines.items())
     ]
     results = crew.run(tasks)

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from simulator.engine.text.progress import SILENT, ProgressListener
 from simulator.exploration import orders, pairs, plans
-from simulator.exploration.baselines import Baseline, baselines_of, notes_on, says_something, with_lines
+from simulator.exploration.baselines import TRACED, Baseline, baselines_of, notes_on, says_something, with_lines
 from simulator.exploration.catalogue import CLASSES, class_of
 from simulator.exploration.judgement.causes import Cause, Judged, causes_of
 from simulator.exploration.judgement.judging import (
@@ -243,7 +243,8 @@ def _runs(
             run.test,
             f"{name}-r{number}",
             run.plan,
-            baselines[run.test].limit + class_of(run.fault).seconds,
+            baselines[run.test].limit * (TRACED if class_of(run.fault).kind == "hold" else 1)
+            + class_of(run.fault).seconds,
             waits=bool(class_of(run.fault).seconds),
             effects=not class_of(run.fault).strikes,
         )
