@@ -114,21 +114,24 @@ def _block(example: Example) -> Iterator[str]:
 
 _INTRODUCTION = """# Shortcuts, and the deliveries that break them
 
-Webhooks arrive late, twice, in another order, or never. This page shows a handler whose books are right in each of
-these cases, and eleven common shortcuts. For each shortcut it shows the shortest counterexample, found by
+Webhooks arrive late, twice, in another order, or never. This page shows a handler that keeps correct books (its
+records of orders) in each of these cases, and eleven handlers with common shortcuts. For each shortcut, it shows the
+shortest sequence of deliveries that leads to wrong books or rejected events. These sequences were found by
 [rampsim certify --exhaustive](../how-to/cover-every-order.md).
 
 ## The recommended handler
 
 The handler does not count events. It reads the order from the API and records its state, so copies and late events
-change nothing. Its settle job reads every order, so lost events change nothing either.
+change nothing. Its settle job (a regular job that reads every order from the API) corrects the books if events
+are lost.
 
 <!-- not run: it needs a web server and an API client around it -->
 ```python
 {handler}
 ```
 
-A diagram shows the moves from top to bottom, and the books after each move. Events that are not shown never arrived.
+Each diagram shows the [moves](../how-to/cover-every-order.md#read-a-finding) (deliveries, losses and the settle job)
+from top to bottom, and the books after each move. Events that are not shown never arrived.
 `settle` is the settle job. It runs at the end, after the order has reached its final status in the simulator.
 """
 

@@ -18,7 +18,7 @@ KNOWN = ("created", "awaiting_payment", "awaiting_deposit", "processing", "compl
 
 
 class HasNoSettleJob(Handler):
-    """The service retries for days, so the handler has no settle job. An endpoint can be down longer or disabled."""
+    """The service retries for days, so the handler has no settle job. But an endpoint can be down longer."""
 
     def settle(self) -> None: ...
 
@@ -57,7 +57,7 @@ class SettlesOpenOrdersOnly(Handler):
 
 
 class DeduplicatesByEventIdOnly(SettlesOpenOrdersOnly):
-    """Each event id counts once. But two events can both see the order as completed, and each of them books it."""
+    """The handler books an order once per event id. But if two events find the order completed, it is booked twice."""
 
     def take(self, event: Document) -> None:
         if self.is_new(event):
@@ -123,7 +123,7 @@ class ExpectsTheOrderOfEvents(SettlesOpenOrdersOnly):
 
 
 class AnswersUnknownTypesWith500(Handler):
-    """A type that was unknown when the handler was written raises an error. The service adds types without notice."""
+    """The handler responds to an unknown event type with an error. But the service adds types without notice."""
 
     def take(self, event: Document) -> None:
         if event["type"].rpartition(".")[2] not in KNOWN:
@@ -132,7 +132,7 @@ class AnswersUnknownTypesWith500(Handler):
 
 
 class RefusesCopies(SettlesOpenOrdersOnly):
-    """A copy of an event raises an error, so the service keeps sending it as if it had never arrived."""
+    """The handler responds to a copy with an error, so the service keeps sending the event."""
 
     def take(self, event: Document) -> None:
         if not self.is_new(event):
@@ -141,7 +141,7 @@ class RefusesCopies(SettlesOpenOrdersOnly):
 
 
 class IgnoresTheAge(Handler):
-    """The signature is checked and the timestamp is not, so a recorded request is accepted forever."""
+    """The handler checks the signature but not the timestamp, so it accepts a recorded request forever."""
 
     def receive(self, headers: Mapping[str, str], body: bytes) -> int:
         if not is_genuine(self.key, headers, body, now_ms=int(headers["X-Timestamp"])):
