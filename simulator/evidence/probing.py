@@ -184,8 +184,8 @@ def _unprepared(probe: Shown, trace: Sequence[Exchange], features: Features) -> 
 
 
 def misplaced(seen: Features, features: Features) -> bool:
-    """Return True if a feature may be absent only because its event arrived during another step, or because it is a
-    field of an event that did not arrive.
+    """Return True if a missing response feature can be explained by timing: its event arrived during another step, or
+    did not arrive at all.
     """
     came = {name for name, value in features.items() if value != ABSENT and _EVENT.fullmatch(name)}
     types = {name.split()[2] for name in came}

@@ -51,7 +51,7 @@ class Order:
 
 
 class NotSaved(Exception):
-    """Raised if the observed file cannot be written. The message is one line."""
+    """Raised if the file with the verdicts (`--out`) cannot be written. The message is one line."""
 
 
 class Session:

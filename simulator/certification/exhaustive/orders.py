@@ -30,8 +30,8 @@ _EARLY_SECONDS = 10.0
 
 def bounds_of(flow: Flow, unknown: str, events: int, copies: int) -> Bounds:
     """Return the events that a search delivers: at most `events` events of a flow, each at most `copies` times. If the
-    flow has more events, use its first event and its last events. If the flow has fewer, add one event of the type
-    `unknown`, which receivers do not know.
+    flow has more events, use its first event and its last `events - 1` events. If the flow has fewer, add one event of
+    the type `unknown`, which receivers do not know.
     """
     own = [step.event for step in flow.steps]
     chosen = own if events >= len(own) else [*own[: events > 1], *own[len(own) - max(events - 1, 1) :]]

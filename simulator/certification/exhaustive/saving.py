@@ -244,7 +244,9 @@ class Saving:
         return judged(order, row, self._read[saved.key], after, self.books)
 
     def _fresh(self, path: Path) -> SavedOrder:
-        """Restore the states before the run. Create an order with `early`, and save its state after each step."""
+        """Restore the states that were saved before the run. Create an order with the command `early`, and save its
+        state after each step.
+        """
         self.application.restore(self.start)
         self.world.restore(0, 0)
         made, _ = self.case.early(path)

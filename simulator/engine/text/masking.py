@@ -183,7 +183,7 @@ class Masker:
     def head(self, headers: Mapping[str, str]) -> Pairs:
         """Mask secrets in the names and values of headers. The names are in lower case.
 
-        Equal headers share one tuple, because journals store them.
+        Equal headers share one tuple, which saves memory in the journals.
         """
         given = tuple(headers.items())
         known = self._heads.get(given)

@@ -1,8 +1,8 @@
-"""Replays a recording: makes its calls again, either in a world of the simulator or at a real service.
+"""Replays a recording: makes its calls again, either in a simulator world or against a real service.
 
 The clock follows the recording. Recorded ids are replaced with the ids that the target returns in the same field.
-Outside events are derived from recorded statuses. Before a read or a webhook that shows a status, actions bring the
-object to that status.
+Outside events are derived from recorded statuses. If a recorded response or webhook shows a new status, the replay
+first performs the actions that move the object to this status.
 """
 
 from __future__ import annotations

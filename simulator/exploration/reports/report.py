@@ -47,7 +47,7 @@ def document(explored: Explored) -> JsonObject:
 
 
 def rest(explored: Explored) -> JsonObject:
-    """Return the report without its receipt (suite, options, and the number of runs for each verdict)."""
+    """Return the report without its receipt: the suite, the options, and the number of runs for each verdict."""
     return {
         "version": __version__,
         "seed": explored.settings.seed,

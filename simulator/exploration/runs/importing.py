@@ -1,4 +1,4 @@
-"""Detects test suites that read the simulator's URL or keys from the environment already while they are imported."""
+"""Detects test suites that read the simulator's URL or keys from the environment at import time."""
 
 from __future__ import annotations
 

@@ -146,7 +146,9 @@ class Inbox:
         self.changed.set()
 
     def drop(self, message: ReceivedMessage) -> None:
-        """Delete a message and count it as dropped. Finding the oldest message takes constant time."""
+        """Delete a message and count it as dropped. The messages are ordered by age, so the oldest one is found in
+        constant time.
+        """
         self.messages.remove(message)
         self.size -= message.size
         self.dropped += 1
