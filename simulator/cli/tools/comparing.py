@@ -44,7 +44,7 @@ def compare(
     file: Path, newer: Path | None, base: str | None, scenarios: tuple[str, ...], values: bool, target: str | None,
     public_key: str | None, secret_key: str | None, observed: tuple[Path, ...], accept: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Compare recorded traffic with a service, or compare two contracts.
+    """Compare recorded traffic with a service, or two contracts.
 
     DIR contains recordings from `rampsim capture` or HAR files. They are replayed in a new simulator, or at --target. A
     difference means that the simulator is wrong, or that the service has changed. Exits with 1 if there are
