@@ -26,6 +26,21 @@ from tests.places import ROOT
 PYTEST = (
     sys.executable, "-m", "pytest", "-p", "rampsim", "-p", "no:cacheprovider", "-c", "/dev/null", "--rootdir", ".",
 )  # fmt: skip
+SHOP_CONFTEST = """
+import pytest
+from shop import Shop
+
+@pytest.fixture
+def shop(world, webhooks):
+    made = Shop(world)
+    webhooks.respond_with(lambda delivery: made.handle(delivery))
+    return made
+
+def pytest_rampsim_books(item):
+    rows = item.funcargs["shop"].db.execute("SELECT reference, state, amount FROM orders ORDER BY reference")
+    return [(*row, "USDC") for row in rows]
+"""
+"""A conftest.py for a `Shop` with a table of orders: its receiver, and its books."""
 ALONE = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 """Suites here need no plugin but the kit's; importing all others that are installed takes longer than most of them."""
 

@@ -11,7 +11,7 @@ from threading import Thread
 import pytest
 
 from simulator.exploration.runs import crashing, scenes
-from tests.tools.exploration.suite import Explored, explore
+from tests.tools.exploration.suite import SHOP_CONFTEST, Explored, explore
 
 SHOP = """
 import contextlib, socket, sqlite3
@@ -80,20 +80,6 @@ HANDLERS = {
         self.db.execute("INSERT OR IGNORE INTO seen VALUES (?)", (event["id"],))
         self.book(event)""",
 }
-CONFTEST = """
-import pytest
-from shop import Shop
-
-@pytest.fixture
-def shop(world, webhooks):
-    made = Shop(world)
-    webhooks.respond_with(lambda delivery: made.handle(delivery))
-    return made
-
-def pytest_rampsim_books(item):
-    rows = item.funcargs["shop"].db.execute("SELECT reference, state, amount FROM orders ORDER BY reference")
-    return [(*row, "USDC") for row in rows]
-"""
 RESTART = """
 def pytest_rampsim_restart(item):
     item.funcargs["shop"].handled = set()
@@ -112,7 +98,7 @@ def explored(directory: Path, fault: str, *, store: str = "first", handler: str,
     before, after = STORES[store]
     text = SHOP.replace("@BEFORE@", before).replace("@AFTER@", after).replace("@HANDLE@", HANDLERS[handler].strip())
     (directory / "shop.py").write_text(text)
-    (directory / "conftest.py").write_text(CONFTEST + RESTART * restart)
+    (directory / "conftest.py").write_text(SHOP_CONFTEST + RESTART * restart)
     (directory / "test_shop.py").write_text(TEST)
     return explore(directory, "--faults", fault)
 

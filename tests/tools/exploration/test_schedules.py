@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools.exploration.suite import Explored, explore
+from tests.tools.exploration.suite import SHOP_CONFTEST, Explored, explore
 
 SHOP = """
 import sqlite3, threading
@@ -54,20 +54,6 @@ class Shop:
             row = (about["status"], amount, about["reference"])
             self.db.execute("UPDATE orders SET state = ?, amount = ? WHERE reference = ?", row)
 """
-CONFTEST = """
-import pytest
-from shop import Shop
-
-@pytest.fixture
-def shop(world, webhooks):
-    made = Shop(world)
-    webhooks.respond_with(lambda delivery: made.handle(delivery))
-    return made
-
-def pytest_rampsim_books(item):
-    rows = item.funcargs["shop"].db.execute("SELECT reference, state, amount FROM orders ORDER BY reference")
-    return [(*row, "USDC") for row in rows]
-"""
 TEST = """
 import pytest
 
@@ -90,7 +76,7 @@ def explored(directory: Path, shop: str, *words: str) -> Explored:
     for mark, code in zip(("@BEFORE@", "@AFTER@", "@UNKNOWN@"), SHOPS[shop], strict=True):
         text = text.replace(mark, code)
     (directory / "shop.py").write_text(text)
-    (directory / "conftest.py").write_text(CONFTEST)
+    (directory / "conftest.py").write_text(SHOP_CONFTEST)
     (directory / "test_shop.py").write_text(TEST)
     return explore(directory, *words)
 
