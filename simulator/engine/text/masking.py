@@ -46,7 +46,7 @@ _ORDINARY = frozenset(
     {"accept", "accept-encoding", "authorization", "connection", "content-length", "content-type", "host"}
     | {"idempotency-key", "user-agent", "x-signature", "x-timestamp"}
 )
-"""Names of headers that do not contain secrets."""
+"""Common names of headers, which are stored as they are. Their values are masked like all others."""
 _EVER_NEW = frozenset({"idempotency-key", "x-signature", "x-timestamp"})
 """Names of headers whose values rarely repeat."""
 _HEADER_PARTS = ("api-key", "apikey", "api_key", "token", "secret", "password")
