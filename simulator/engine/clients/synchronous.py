@@ -1,8 +1,8 @@
 """The synchronous HTTP client, based on `http.client`.
 
-The command line, the test kit and the commands `conform`, `certify` and `agents` use this client. The client does not
-follow redirects, because a redirect would send the token to another address. It ignores proxy settings in the
-environment, because requests must go directly to the server.
+The command line, the test kit, conform, certify and the tools for agents use this client. The client does not follow
+redirects, because a redirect would send the token to another address. It ignores proxy settings in the environment,
+because requests must go directly to the server.
 """
 
 from __future__ import annotations
