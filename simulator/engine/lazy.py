@@ -9,7 +9,7 @@ Python 3.15 has this as `lazy import` (PEP 810).
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from os.path import isfile
@@ -65,18 +65,18 @@ class _LateLoader(SourceFileLoader):
 
 
 class _LateFinder:
-    """Finds the modules below one package in the same way as Python's path finder, but with the lazy loader."""
+    """Finds some modules in the same way as Python's path finder, but with the lazy loader."""
 
-    def __init__(self, package: str, at_once: tuple[str, ...]) -> None:
-        self._below = f"{package}."
-        self._at_once = tuple(f"{name}." for name in at_once)
+    def __init__(self, is_late: Callable[[str], bool]) -> None:
+        self._is_late = is_late
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if not name.startswith(self._below) or name.startswith(self._at_once):
+        if not self._is_late(name):
             return None
-        return next(filter(None, (_spec_in(folder, name) for folder in path or ())), None)
+        folders = sys.path if path is None else path
+        return next(filter(None, (_spec_in(folder or ".", name) for folder in folders)), None)
 
 
 def _spec_in(folder: str, name: str) -> ModuleSpec | None:
@@ -97,7 +97,17 @@ def _spec_in(folder: str, name: str) -> ModuleSpec | None:
 
 def import_late(package: str, *, at_once: tuple[str, ...] = ()) -> None:
     """From now on, run each module below this package at its first use, except those in the packages `at_once`."""
-    sys.meta_path.insert(0, _LateFinder(package, at_once))
+    below, excepted = f"{package}.", tuple(f"{name}." for name in at_once)
+    sys.meta_path.insert(0, _LateFinder(lambda name: name.startswith(below) and not name.startswith(excepted)))
+
+
+def postpone(*modules: str) -> None:
+    """From now on, run each of these modules at its first use, whichever package imports it.
+
+    A statement `from module import name` is a use. Modules that are already imported and modules without Python source
+    are not affected.
+    """
+    sys.meta_path.insert(0, _LateFinder(frozenset(modules).__contains__))
 
 
 def names_in(module: ModuleType) -> dict[str, object]:

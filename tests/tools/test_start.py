@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+from simulator.cli.server import serve
 from simulator.host import PROVIDER
 from tests.measures import tree_of
 from tests.places import ROOT
@@ -103,6 +104,23 @@ def test_the_first_quote_loads_nothing_that_it_does_not_need() -> None:
     assert {f"simulator.providers.ramp.{name}" for name in OF_THE_FIRST_CALLS} <= set(ran)
     early = [name for name in ran if any(f"{name}.".startswith(f"{late}.") for late in LATER)]
     assert [name for name in early if not _is_empty(name)] == []
+
+
+SERVED = """
+import sys
+from simulator.cli.server import serve
+with serve._quick_start():
+    from simulator.engine.server.process import server_of
+    from simulator.host import create_app
+    server_of(create_app()).config.load()
+import pydantic.plugin._loader  # as the first validated body does
+print(*(name for name, module in sys.modules.items() if type(module).__name__ == "_LateModule"))
+"""
+
+
+def test_the_command_serve_postpones_modules_of_other_packages() -> None:
+    done = subprocess.run([sys.executable, "-c", SERVED], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert {name for name in done.stdout.split() if not name.startswith("simulator")} == set(serve.POSTPONED)
 
 
 def _is_empty(name: str) -> bool:

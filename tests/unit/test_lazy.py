@@ -12,7 +12,7 @@ from types import ModuleType
 
 import pytest
 
-from simulator.engine.lazy import import_late, names_in, run_all
+from simulator.engine.lazy import import_late, names_in, postpone, run_all
 from tests.measures import sources
 
 Make = Callable[[str, str], None]
@@ -137,6 +137,24 @@ def test_run_all_reports_an_absent_module_of_the_package(package: tuple[str, Mak
     _module(name, "a")
     with pytest.raises(ModuleNotFoundError, match="none_of_mine"):
         run_all()
+
+
+def test_a_postponed_module_runs_at_its_first_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name, text = f"postponed_{uuid.uuid4().hex}", "import sys; sys.ran.append(__name__); X = 1"
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "__init__.py").write_text(text)
+    (tmp_path / name / "a.py").write_text(text)
+    importlib.invalidate_caches()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
+    monkeypatch.setattr(sys, "ran", [], raising=False)
+    postpone(name)
+    a = importlib.import_module(f"{name}.a")
+    assert vars(sys)["ran"] == [f"{name}.a"], "the package is postponed, its module is not"
+    assert (importlib.import_module(name).X, a.X) == (1, 1)
+    assert vars(sys)["ran"] == [f"{name}.a", name]
+    for module in (name, f"{name}.a"):
+        del sys.modules[module]
 
 
 def test_names_in_runs_a_module_first(package: tuple[str, Make]) -> None:
