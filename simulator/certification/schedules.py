@@ -71,7 +71,7 @@ def run_twice(stage: Stage, reference: str) -> Schedule:
     """
     standing = stage.service.playbook.standing
     if standing is None:
-        raise Unplayed("the service has no standing orders")
+        raise Unplayed("the service does not offer standing orders")
     made = standing.run_twice(stage.call, stage.control, reference)
     events = stage.control.get("/events", type=standing.event, object_id=made)["data"]
     if len(events) != 2:

@@ -260,7 +260,9 @@ def running_stage(url: str, webhook_key: str, token: str | None, service: Servic
     except CallRefused as refusal:
         raise NoStage(f"the simulator at {url} could not list its worlds: {refusal}") from None
     except (LookupError, TypeError, AttributeError):
-        raise NoStage(f"the server at {url} is not a simulator of this version", unreachable=True) from None
+        raise NoStage(
+            f"the server at {url} is not a simulator, or its version differs from this one", unreachable=True
+        ) from None
 
 
 def _running_stage(url: str, webhook_key: str, token: str | None, service: Service) -> Stage:

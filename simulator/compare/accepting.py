@@ -84,5 +84,7 @@ def _entry(row: object, place: str) -> Accepted:
         if name not in _MATCHED:
             raise BadAccepted(f"{place}.{name}: is not a field{did_you_mean(str(name), _MATCHED)}")
     if not matches:
-        raise BadAccepted(f"{place}: matches no field. Add one of {', '.join(_MATCHED)}")
+        raise BadAccepted(
+            f"{place}: does not say which differences are accepted. Add one of the fields {', '.join(_MATCHED)}"
+        )
     return Accepted(row["reason"], matches, place)

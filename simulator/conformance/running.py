@@ -139,7 +139,7 @@ def ask_token(settings: ConformanceSettings) -> None:
     if not 200 <= answer.status < 300:
         raise TokenRefused(f"{url} returns {answer.status} for the key pair; check --public-key and --secret-key")
     if TOKEN_EXCHANGE.token_in(parsed(answer.content)) is None:
-        raise TokenRefused(f"{url} does not return a token; check --target")
+        raise TokenRefused(f"{url} returns a response without a token; check --target")
 
 
 def play_laws(

@@ -107,7 +107,7 @@ class RemoteService:
         if token is None:
             asked = f"{self._base_url}: {TOKEN_EXCHANGE.operation}"
             hint = ". A base URL ends with /v1" if reply.status == 404 and not self._base_url.endswith("/v1") else ""
-            raise NotTheService(f"{asked} returned {_described(reply)} without a token{hint}")
+            raise NotTheService(f"{asked} returned a response without a token: {_described(reply)}{hint}")
         self._token = token
 
     def check_access(self) -> None:

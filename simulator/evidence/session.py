@@ -157,7 +157,7 @@ class Session:
             self.service.read_clock(read_steps(self._probing.steps)[step], stamp, rate=options.wait_seconds > 0)
         options = replace(options, time_rate=self.service.time_rate)
         if order.listener is not None and (problem := self.service.register()):
-            warn(f"events cannot be received: {problem}")
+            warn(f"the probe cannot receive events: {problem}")
             options = replace(options, sees_events=False)
         return options
 

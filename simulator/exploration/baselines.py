@@ -59,7 +59,7 @@ def baselines_of(tests: Sequence[str], crew: Crew, name: str, limit: float | Non
         if "passed" in (first["outcome"], second["outcome"]):
             found[test] = _baseline(first, second, limit)
     if not found:
-        raise SuiteBroken("all tests are skipped; nothing to explore")
+        raise SuiteBroken("all tests are skipped, so explore has nothing to do")
     return found
 
 

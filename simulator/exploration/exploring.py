@@ -170,9 +170,8 @@ def _chosen(
         assert settings.budget is not None
         assert budget is not None
         raise StopExploring(
-            f"--budget: the tests took {settings.budget - budget:.0f} s without faults, and no run fits "
-            "into the rest of "
-            f"the {settings.budget:g} s. Increase the budget"
+            f"--budget: the tests took {settings.budget - budget:.0f} s without faults. The rest of the "
+            f"{settings.budget:g} s is too short for a run. Increase the budget"
         )
     listener.planned(len(chosen), plans.expected_seconds(chosen, seconds, workers), left_out)
     return chosen, left_out

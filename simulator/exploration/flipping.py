@@ -153,7 +153,10 @@ def within_budget(every: Sequence[Flip], each: float, budget: float | None) -> S
     if budget is None or not each:
         return every
     if budget < each:
-        raise StopExploring(f"--budget: one alternative takes about {each:.1f} s, so not even one fits")
+        raise StopExploring(
+            f"--budget: one alternative takes about {each:.1f} s, which is more than the {budget:g} s of the budget. "
+            "Increase the budget"
+        )
     return every[: int(budget / each)]
 
 

@@ -190,7 +190,7 @@ class Ledger:
     def _pending(self, resource_id: str) -> Hold:
         hold = self.pending_hold(resource_id)
         if hold is None:
-            raise KeyError(f"nothing is held for {resource_id}")
+            raise KeyError(f"there is no pending hold for {resource_id}")
         return hold
 
     def _settle(self, hold: Hold, status: str) -> None:

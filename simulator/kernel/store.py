@@ -237,7 +237,7 @@ class Store(dict[Any, Any]):
         If the block raises an exception, only this part is undone.
         """
         if self._log.writes is None:
-            raise RuntimeError("an attempt needs an open transaction")
+            raise RuntimeError("an attempt can begin only within an open transaction")
         return _Attempt(self, self._log.writes)
 
     def roll_back(self, undo: list[Write]) -> None:

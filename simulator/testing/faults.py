@@ -83,7 +83,9 @@ def make_fault(
     preset = isinstance(what, str) and _is_a_name(what)
     if what is not None and not preset:
         if match is not None:
-            raise ValueError(f"fault: the calls are given twice, as {what!r} and as match={match!r}; give them once")
+            raise ValueError(
+                f"fault: the calls are described twice, as {what!r} and as match={match!r}; give them once"
+            )
         match = what
     body: dict[str, object] = {} if match is None else {"match": _calls(match)}
     body |= members

@@ -103,7 +103,7 @@ def read(given: str | None) -> SettingsFile:
         place, why = (f"{shown}:{found[2]}:{found[3]}", found[1]) if found else (shown, str(error))
         raise WrongSettings([f"{place}: the file is not valid TOML: {why}"]) from None
     except (ValueError, RecursionError):  # a number with thousands of digits, an invalid date
-        raise WrongSettings([f"{shown}: a value is nested too deeply, too long, or an invalid date"]) from None
+        raise WrongSettings([f"{shown}: a value is too long, is nested too deeply, or is an invalid date"]) from None
     is_project = path.name == PROJECT
     table: Any = document
     for name in ("tool", "rampsim") if is_project else ():

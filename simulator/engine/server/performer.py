@@ -244,8 +244,8 @@ class Performer:
         if not self._simulator.lives(world):
             raise ApiError(
                 "service_unavailable",
-                "The world of this call was reset, restored, replaced or deleted while the call waited; "
-                "nothing was done.",
+                "The world of this call was reset, restored, replaced or deleted while the call waited, "
+                "so the call had no effect.",
             )
 
     @staticmethod

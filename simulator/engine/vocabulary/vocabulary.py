@@ -62,7 +62,7 @@ def chapter(what: str, rooms: Iterable[Iterable[RowT]]) -> dict[str, RowT]:
 
     found = {row.name: row for row in behind("")}
     if len(found) != len(known):
-        raise ValueError(f"these {what} depend on each other in a circle: {', '.join(known.keys() - found.keys())}")
+        raise ValueError(f"these {what} depend on each other in a cycle: {', '.join(known.keys() - found.keys())}")
     return found
 
 

@@ -114,7 +114,10 @@ def _check_verdict(identifier: str, row: object, switches: Switches) -> None:
     if row["verdict"] == "differs" and alternative is None:
         raise StateError(f"{place}.alternative", "it is missing")
     if row["verdict"] != "differs" and alternative is not None:
-        raise StateError(f"{place}.alternative", f"only `differs` has an alternative, not `{row['verdict']}`")
+        raise StateError(
+            f"{place}.alternative",
+            f"only the verdict `differs` can have an alternative; this verdict is `{row['verdict']}`",
+        )
     _refuse_unknown(row, _VERDICT_MEMBERS, f"{place}.")
     if alternative is not None and (why := switch.why_not(str(alternative))):
         raise StateError(f"{place}.alternative", why)

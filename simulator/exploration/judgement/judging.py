@@ -239,7 +239,14 @@ def _wrong_with(before: Orders, after: Orders, *, passed: bool, strikes: bool) -
                     "stuck", reference, ZERO, ZERO, "", f"{reference}: the status changed from {was_status} to draft"
                 )
     if after.unread:
-        yield Problem("disagrees", "", ZERO, ZERO, "", f"the books could not be read after the fault: {after.unread}")
+        yield Problem(
+            "disagrees",
+            "",
+            ZERO,
+            ZERO,
+            "",
+            f"the books of the application could not be read after the fault: {after.unread}",
+        )
 
 
 def _wrong_with_order(

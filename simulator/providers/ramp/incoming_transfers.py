@@ -54,8 +54,8 @@ def deliver(world: World, environment: str, network: str, address: str, memo: st
             world,
             "payment_not_taken",
             "error",
-            f"The transfer {arrival.sender_id} was not credited: its target {record.id} is {record.status}.",
-            "Check the status and expiry of the target before you pay it.",
+            f"The transfer {arrival.sender_id} was not credited, because {record.id} has the status {record.status}.",
+            "Before you pay an order, invoice or address, check its status and expiry.",
             arrival.sender_id,
             record.id,
         )

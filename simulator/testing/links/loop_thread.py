@@ -74,7 +74,7 @@ class LoopThread:
         """
         if self._thread.ident == get_ident():
             coroutine.close()
-            raise RuntimeError(f"{self._thread.name} cannot wait for itself; call this from another thread")
+            raise RuntimeError(f"{self._thread.name} cannot wait for itself; make this call from another thread")
         return self.submit(coroutine).result()
 
     def stop(self) -> None:

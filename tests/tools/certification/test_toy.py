@@ -83,7 +83,7 @@ def test_a_correct_receiver_breaks_no_rule() -> None:
         assert {skipped[name] for name in NEEDS_MORE_EVENTS} == {
             "an order of this service has fewer than three events, which this rule needs"
         }
-        assert {skipped[name] for name in NEEDS_STANDING_ORDERS} == {"the service has no standing orders"}
+        assert {skipped[name] for name in NEEDS_STANDING_ORDERS} == {"the service does not offer standing orders"}
 
 
 def test_a_receiver_without_verification_breaks_signature_rules() -> None:

@@ -151,7 +151,7 @@ def test_unknown_certificate_exits_with_one_line(tmp_path: Path) -> None:
     with liar(lambda *_: Answer(200, {}), tls=context) as (origin, _):
         base = origin.replace("http:", "https:") + "/v1"
         assert_one_line(run(base), "certificate")
-        assert_one_line(run(base, "--ca", str(certificate)), "returned 200 without a token")
+        assert_one_line(run(base, "--ca", str(certificate)), "returned a response without a token: 200")
     certificate.write_text("no certificate")
     assert "is not a PEM certificate file" in run(base, "--ca", str(certificate)).output
 

@@ -143,7 +143,7 @@ def test_a_budget_leaves_out_whole_alternatives(budget: float | None, count: int
 
 @pytest.mark.farm
 def test_a_budget_too_small_for_one_alternative_is_refused() -> None:
-    with pytest.raises(StopExploring, match="not even one fits"):
+    with pytest.raises(StopExploring, match=r"more than the 0\.0001 s of the budget"):
         flipped(("true",), NO_SPREAD, budget=0.0001)
 
 

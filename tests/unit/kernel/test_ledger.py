@@ -225,7 +225,7 @@ def test_an_unknown_hold_can_be_neither_posted_nor_voided(settled: str) -> None:
     before = store.tables()
     with store.change():
         for settle in (ledger.post_hold, ledger.void_hold):
-            with pytest.raises(KeyError, match="nothing is held for txn_1"):
+            with pytest.raises(KeyError, match="there is no pending hold for txn_1"):
                 settle(3, "txn_1")
     assert store.tables() == before
 

@@ -212,7 +212,7 @@ def test_an_attempt_that_succeeds_is_part_of_its_change() -> None:
 
 def test_an_attempt_is_possible_inside_a_change_only() -> None:
     store, _ = filled()
-    with pytest.raises(RuntimeError, match="an attempt needs an open transaction"), store.attempt():
+    with pytest.raises(RuntimeError, match="an attempt can begin only within an open transaction"), store.attempt():
         pytest.fail("the block of a refused attempt ran")
 
 

@@ -231,7 +231,7 @@ class _Route:
             raise ControlError(
                 409,
                 "invalid_transition",
-                f"no pending timer will change {target}; perform an action on it instead",
+                f"no pending timer will change {target}; perform an action on {target} instead",
             )
         if len(self._world.wiring.timers[timer.kind].moves) <= 1 or until.most > 1:
             return  # The timer has only one outcome, or it will fire several times.
@@ -241,8 +241,8 @@ class _Route:
             shown: JsonObject = next((loads(event.raw)["data"]["object"] for event in about_target), {})
             parts = (shown, *(part for part in shown.values() if isinstance(part, dict)))
             code = next((part["failure_code"] for part in parts if part.get("failure_code")), None)
-            outcome = f"it would fail with {code}" if code else "it would succeed"
-            raise ControlError(409, "invalid_transition", f"the timer has a different outcome: {outcome}")
+            outcome = f"{target} would fail with {code}" if code else f"{target} would succeed"
+            raise ControlError(409, "invalid_transition", f"the next timer does not cause the event: {outcome}")
 
     async def _wait(self, until: Until) -> None:
         """Repeatedly advance the clock to the next timer of the resource, until the event is emitted.

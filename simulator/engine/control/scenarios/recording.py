@@ -74,7 +74,8 @@ def _text(simulator: Simulator, state: WorldState, rows: Rows, since: str, name:
     text = record(collector.recording(name), _locator(world)).encode()
     if len(text) > FILE.size:
         raise invalid_parameter(
-            "since", f"the recording is larger than the limit of {FILE.size // 1024**2} MB for a scenario; start later"
+            "since",
+            f"the recording is larger than the limit of {FILE.size // 1024**2} MB for a scenario; use a later `since`",
         )
     return text if _can_be_uploaded(text) else text.replace(b"\n", f"\n{_TOO_LARGE}\n".encode(), 1)
 

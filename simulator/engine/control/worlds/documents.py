@@ -150,7 +150,7 @@ def _read(document: JsonObject, contents: Contents, simulator: Simulator) -> Wor
         raise StateError("format", f"it must be {FORMAT!r}")
     version = document.get("version")
     if type(version) is not int or version != VERSION:
-        raise StateError("version", f"this simulator reads only version {VERSION} of the format")
+        raise StateError("version", f"this simulator reads only version {VERSION} of this document format")
     clock = _clock(document, "", contents.codec)
     settings = _settings(_object(document, "blueprint", ""))
     blueprint = document["blueprint"]

@@ -85,13 +85,13 @@ def _check_row(simulator: Simulator, table: str, key: str, row: Any) -> None:
     if isinstance(row, Record):
         kind = simulator.wiring.kinds.get(row.kind)
         if kind is None or row.status not in kind.machine.rows or row.id != key:
-            raise StateError(path, "its id, kind or status is not valid")
+            raise StateError(path, "the id, kind or status of this row is not valid")
         own = kind.table.of(row.environment, row.owner)
         if table not in (own.text, own.of_deleted.text):
-            raise StateError(path, f"it belongs to the table {own.text}")
+            raise StateError(path, f"this row belongs to the table {own.text}")
     elif isinstance(row, Timer):
         if row.kind not in simulator.wiring.timers or row.key != key:
-            raise StateError(path, f"its key is wrong, or {row.kind!r} is not a kind of timer")
+            raise StateError(path, f"the key of the timer is wrong, or {row.kind!r} is not a kind of timer")
         if row.kind in KINDS:
             check_step(row.arguments, f"{path}.arguments", simulator.vocabulary.names)
     elif isinstance(row, Held):

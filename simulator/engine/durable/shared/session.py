@@ -56,8 +56,8 @@ async def connect(url: str, lease_seconds: float, **settings: str) -> Connection
         raise
     except ValueError:  # The message may contain a part of the password.
         raise StoreFailed(
-            "the URL cannot be read: write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with / : @ ? # and % in the "
-            "password as %2F %3A %40 %3F %23 and %25"
+            "the URL is not valid: write postgresql://USER:PASSWORD@HOST:PORT/DATABASE. In the password, write "
+            "/ : @ ? # and % as %2F %3A %40 %3F %23 and %25"
         ) from None
 
 

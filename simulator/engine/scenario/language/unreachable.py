@@ -22,7 +22,7 @@ def warn_of_unreachable_rules(document: Document, rules: Sequence[tuple[Path, Ma
             if _covers(earlier, rule):
                 line = document.place(earlier_path)[0]
                 message = f"this rule never fires: {dotted(earlier_path)} in line {line} matches first in all cases"
-                document.warn(path, f"{message}; put this rule before it")
+                document.warn(path, f"{message}; move this rule above that one")
                 break
 
 
@@ -89,9 +89,9 @@ def warn_of_unreachable_steps(
             kind = able[0]
             moves = (move.on for state in sorted(states[kind]) for move in machines[kind].rows[state])
             allowed = ", ".join(dict.fromkeys(on for on in moves if on != "expire"))
-            then = f"possible then: {allowed}" if allowed else "no action is possible then"
+            then = f"possible actions: {allowed}" if allowed else "no action is possible then"
             reached = " or ".join(sorted(states[kind]))
-            document.warn((*path, "action"), f"`{action}` will be skipped: the {kind} is {reached} by then, and {then}")
+            document.warn((*path, "action"), f"`{action}` will be skipped: the {kind} is {reached} by then; {then}")
 
 
 @lru_cache(maxsize=1024)

@@ -130,7 +130,9 @@ class WhereChecker:
         known = self._vocabulary.kinds.keys() & (strings_of(wanted) or frozenset())
         if known and not known & set(kinds):
             others = " or ".join(sorted(known))
-            self._document.warn(place, f"{named} never applies to the type {others}, only {', '.join(kinds)}")
+            self._document.warn(
+                place, f"{named} never applies to the type {others}; it applies only to {', '.join(kinds)}"
+            )
         else:
             self._field(place, "type", wanted, fields, named)
 
@@ -225,7 +227,7 @@ class WhereChecker:
                 kind = " or ".join(sorted(fields.types))
                 self._document.warn(place, f"`{name}` is not a boolean; its type is {kind}")
             elif fields.types and fields.types <= {"object", "array"} and value is not None:
-                self._document.warn(place, f"`{name}` has fields of its own; name one, as in `{name}.…`")
+                self._document.warn(place, f"`{name}` has fields of its own; compare one of them, as in `{name}.…`")
 
     def _meant(self, value: str, words: frozenset[str]) -> str:
         hint = self._document.hint(value, sorted(words))
@@ -258,4 +260,7 @@ class WhereChecker:
                 if low > high or (low == high and open_ended):
                     self._document.warn((*path, name), f"no number is greater than {low} and less than {high}")
             if wanted.get("exists") is False and set(wanted) - {"exists"}:
-                self._document.warn((*path, name), "no other condition can match a missing field")
+                self._document.warn(
+                    (*path, name),
+                    f"`exists: false` requires that `{name}` is missing or null, so the other conditions never match",
+                )

@@ -78,7 +78,7 @@ def check_destination(world: World, destination: bodies.AnyDestination) -> None:
     if isinstance(destination, bodies.UserDestination):
         given = destination.given()
         if len(given) > 1:
-            raise invalid("destination", "exactly one of email, phone_number and user_id may be given")
+            raise invalid("destination", "it must contain exactly one of email, phone_number and user_id")
         if is_oneself(world, **given):
             raise invalid(f"destination.{next(iter(given))}", "it belongs to the sender's own account")
 
@@ -121,7 +121,7 @@ def resolve_destination(
         return Recipient(address=destination.address, memo=memo, free_products=_products_of(own))
     assert isinstance(destination, bodies.LightningDestination)
     if network != LIGHTNING_NETWORK:
-        raise UNSUPPORTED_NETWORK.error("Lightning payments are made on BITCOIN.", "network")
+        raise UNSUPPORTED_NETWORK.error("Lightning payments need the network BITCOIN.", "network")
     if destination.invoice is not None:
         return _invoice(world, environment, destination.invoice, amount)
     address = present(destination.lightning_address)
@@ -187,7 +187,7 @@ def require_payable(world: World, environment: str, recipient: Recipient) -> Non
     if not isinstance(entry, Invoice | LightningAddress):
         return
     if not takes_payments(world, entry):
-        raise ApiError("invalid_state", f"It can no longer be paid: {entry.id} is {entry.status}.", param)
+        raise ApiError("invalid_state", f"{entry.id} can no longer be paid: its status is {entry.status}.", param)
     if has_disabled_wallet(world, entry):
         message = f"The wallet of {entry.id} is disabled and cannot receive funds. Enable it first."
         raise WALLET_DISABLED.error(message, param)

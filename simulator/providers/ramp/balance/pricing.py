@@ -139,7 +139,7 @@ def price_send(world: World, environment: str, asset: Currency, amount: Decimal,
         return SendPricing(add(amount, fee.total), amount, fee)
     net = subtract(amount, fee.total)
     if net <= 0:
-        raise too_low("The fee leaves nothing to send.")
+        raise too_low("Nothing is left to send after the fee. Increase the amount.")
     return SendPricing(amount, net, fee)
 
 
@@ -195,5 +195,5 @@ def _price(
     # requested amount.
     received = amount if solve else delivers(paid)
     if received <= 0:
-        raise too_low("The fee leaves nothing to deliver.")
+        raise too_low("Nothing is left to deliver after the fee. Increase the amount.")
     return Pricing(source, target, paid, received, rate, fee, product.id)

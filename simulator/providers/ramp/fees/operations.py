@@ -86,7 +86,9 @@ def calculate_fee(call: Call[bodies.CalculateFee, None, None]) -> FeeCalculation
     currency = _amount_currency(body.currency, network)
     amount = _amount_in(currency, body.amount)
     if body.product not in IN_FIAT and body.asset not in (None, currency.code):
-        raise UNSUPPORTED_PAIR.error(f"The amount for {body.product} must be in its asset.", "asset")
+        raise UNSUPPORTED_PAIR.error(
+            f"The amount for {body.product} must be in {body.asset}, not in {currency.code}.", "asset"
+        )
     product = match(
         call.world,
         call.environment,
@@ -199,16 +201,16 @@ def check_product(product: str, network: str | None, asset: str | None, fiat_cod
     Raise `ApiError` invalid_parameter if the product's fields conflict.
     """
     if fiat_code is not None and product not in WITH_FIAT:
-        raise invalid("fiat_currency", f"{product} has no fiat currency")
+        raise invalid("fiat_currency", f"the product {product} does not have a fiat currency")
     if asset is not None and (first_network(asset) if network is None else reference.asset(asset, network)) is None:
         raise invalid("asset", f"{asset} is not available on {network or 'any network'}")
     if product in IN_FIAT:
         currency = None if fiat_code is None else reference.fiat(fiat_code)
         if currency is None:
-            raise invalid("fiat_currency", f"a product of {product} needs a fiat currency")
+            raise invalid("fiat_currency", f"the product {product} needs a fiat currency")
         return currency
     if asset is None:
-        raise invalid("asset", f"a product of {product} needs an asset")
+        raise invalid("asset", f"the product {product} needs an asset")
     return _amount_currency(asset, network)
 
 

@@ -130,7 +130,7 @@ def require_in_force(world: World, environment: str, product_id: str, param: str
     """Raise `ApiError` 422 unsupported_pair if the fee product of a quote is no longer active (decision M15)."""
     product = product_of(world, environment, product_id)
     if product is None or product.status != "active":
-        raise UNSUPPORTED_PAIR.error("The fee product of this quote is no longer active.", param)
+        raise UNSUPPORTED_PAIR.error("The fee product of this quote is no longer active. Create a new quote.", param)
 
 
 def _fits(wanted: str | None, given: str | None) -> bool:
@@ -245,7 +245,9 @@ def solve_source(currency: Currency, wanted: Decimal, delivers: Callable[[Decima
     while not enough(high):
         high *= 2
         if high > most:
-            raise AMOUNT_TOO_HIGH.error("No source amount can deliver that much. Lower the amount.", "amount")
+            raise AMOUNT_TOO_HIGH.error(
+                "No source amount is large enough to deliver this amount. Request a lower amount.", "amount"
+            )
     low = high // 2
     while high - low > 1:
         middle = (low + high) // 2

@@ -95,7 +95,9 @@ def update_profile(call: Call[bodies.PatchProfile, None, None]) -> shapes.Profil
     if "phone_number" in given:
         number = wanted.phone_number
         if not reference.is_phone(number):
-            raise INVALID_PHONE_NUMBER.error("The phone number is not a valid international one.", "phone_number")
+            raise INVALID_PHONE_NUMBER.error(
+                "The phone number is not a valid international phone number.", "phone_number"
+            )
         if assumes(world, "S24", "number_takes_effect_at_once"):
             profile = replace(profile, phone_number=number, pending_phone_number=None)
         else:

@@ -182,7 +182,7 @@ def create_quote(call: Call[bodies.QuoteBody, None, None]) -> RampQuoteShape:
     check_limits(product, source_amount)
     destination_amount = delivers(source_amount, fee) if given_source else amount
     if fee.total >= source_amount or destination_amount <= 0:
-        raise AMOUNT_TOO_LOW.error("The fee leaves nothing to deliver.", "amount")
+        raise AMOUNT_TOO_LOW.error("Nothing is left to deliver after the fee. Increase the amount.", "amount")
     quote = RampQuote(
         **new_quote_fields(world, environment, "qt_"),
         type=body.type,
@@ -293,7 +293,7 @@ def _offramp(world: World, quote: RampQuote, body: bodies.ConfirmOfframp) -> Tra
     recipient = beneficiary(world, quote.environment, body.beneficiary_id)
     if (recipient.fiat_currency, recipient.method) != (quote.fiat_currency, quote.method):
         raise BENEFICIARY_MISMATCH.error(
-            f"The quote pays {quote.fiat_currency} by {quote.method}; this beneficiary cannot receive that.",
+            f"The quote pays {quote.fiat_currency} by {quote.method}, but this beneficiary cannot be paid in this way.",
             "beneficiary_id",
         )
     if not is_address(quote.network, body.refund_address, quote.environment):

@@ -62,7 +62,7 @@ def _unmatched(world: World, ramp: Transaction, what: str) -> Transaction:
         world,
         "deposit_not_matched",
         "error",
-        f"A deposit to {ramp.id} carried the wrong {what} and was not matched.",
+        f"A deposit to {ramp.id} has the wrong {what}, so it was not matched to the order.",
         "Send exactly deposit.amount of deposit.asset. On stellar, include deposit.memo.",
         ramp.id,
     )

@@ -55,7 +55,7 @@ def check_create(call: Call[bodies.NewRecurring, None, None]) -> None:
     if body.amount_currency not in (body.source.symbol, *fiats):
         raise invalid(
             "amount_currency",
-            "it must be the symbol of the source or, for a withdrawal, the fiat currency of the beneficiary",
+            "it must be source.symbol or, for a withdrawal, the fiat currency of the beneficiary",
         )
     check_decimals(body.amount, fiat(body.amount_currency) or source)
     if isinstance(body, bodies.CreateRecurringSend):

@@ -239,7 +239,7 @@ def move_all(world: World, environment: str, percent: Decimal) -> None:
     moved = {key: rate_of(multiply(_value(world, environment, key), factor)) for key in FIXED}
     for value in moved.values():
         if not SMALLEST_RATE <= value <= LARGEST_RATE:
-            raise ValueError(f"every rate must stay between {SMALLEST_RATE} and {LARGEST_RATE}")
+            raise ValueError(f"with this change, a rate would not be between {SMALLEST_RATE} and {LARGEST_RATE}")
     _note(world, environment, (), factor)
     table = _changed(world, environment)
     for key, value in moved.items():

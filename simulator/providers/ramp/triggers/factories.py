@@ -166,7 +166,7 @@ def _payable(world: World, environment: str, event: str) -> tuple[Currency, Deci
     raise ControlError(
         409,
         "invalid_transition",
-        "No balance is high enough for a payment. Set one with the action set_balance.",
+        "No balance is high enough for a payment. Increase a balance with the action set_balance.",
         allowed=["set_balance"],
     )
 

@@ -62,7 +62,7 @@ def test_the_rows_of_all_rooms_are_found_by_their_names() -> None:
             Room("more", events=(EventType("loan.returned", "again"),)),
             "two events have the name 'loan.returned'",
         ),
-        (Room("more", events=CIRCLE), "these events depend on each other in a circle"),
+        (Room("more", events=CIRCLE), "these events depend on each other in a cycle"),
         (Room("more", errors=(ErrorCode("rate_limited", 429, "again"),)), "two errors have the name 'rate_limited'"),
         (Room("more", errors=(ErrorCode("book_taken", 409, "again"),)), "two errors have the name 'book_taken'"),
         (Room("more", kinds=(HUNG,)), "no package declares these events that a lamp emits: lamp.hung"),

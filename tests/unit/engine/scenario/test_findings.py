@@ -43,7 +43,7 @@ def rule(text: str) -> list[str]:
         ),
         (
             "order.awaiting_parcel, where: {type: purchase}",
-            "order.awaiting_parcel never applies to the type purchase, only buyback",
+            "order.awaiting_parcel never applies to the type purchase; it applies only to buyback",
         ),
         ("order.created, where: {type: purchase, parcel.memo: x}", "the field `parcel` does not exist in purchase"),
         (
@@ -52,6 +52,10 @@ def rule(text: str) -> list[str]:
         ),
         ("order.created, where: {type: {ends_with: chse}}", "no value of `type` passes these tests; possible values:"),
         ("order.created, where: {type: []}", "no value can match, because the list of `type` is empty"),
+        (
+            "order.created, where: {type: {exists: false, starts_with: p}}",
+            "`exists: false` requires that `type` is missing or null, so the other conditions never match",
+        ),
         (
             "order.created, where: {source_amount: {gt: 5, lt: 4}}",
             "no number is greater than 5 and less than 4",
@@ -70,7 +74,7 @@ def rule(text: str) -> list[str]:
             "created, where: {typ: trade}",
             "unknown field `typ` of objects created without an event; did you mean `type`?",
         ),
-        ("created, where: {type: purchase}", "created never applies to the type purchase, only"),
+        ("created, where: {type: purchase}", "created never applies to the type purchase; it applies only to"),
         ("created, where: {pages: '100'}", "`pages` is a number, not a string; write it without quotes"),
         ("parcel.confirmed, where: {cost: true}", "unknown field `cost` of parcel.confirmed"),
     ],
@@ -100,11 +104,11 @@ def test_impossible_request_is_found(where: str, message: str) -> None:
     [
         (
             "on: order.completed, where: {type: purchase}, do: [{action: complete}]",
-            ["3: `complete` will be skipped: the purchase is completed or refunded by then, and possible then: refund"],
+            ["3: `complete` will be skipped: the purchase is completed or refunded by then; possible actions: refund"],
         ),
         (
             "on: created, where: {type: gift, status: pending}, do: [{action: fail}, {action: complete}]",
-            ["3: `complete` will be skipped: the gift is completed or failed by then, and no action is possible then"],
+            ["3: `complete` will be skipped: the gift is completed or failed by then; no action is possible then"],
         ),
         ("on: order.processing, do: [{after: 5s, action: complete}, {after: 1m, action: refund}]", []),
         ("on: order.awaiting_payment, do: [{action: payment_arrives}, {action: payment_declined}]", []),
