@@ -159,9 +159,10 @@ def _dies(scene: str) -> Callable[[Site], Arming | None]:
 
 
 def _held_back(site: Site) -> Arming | None:
-    """A handler is held back while a copy of its event is handled, and the test's own work while all events are."""
-    hold = {name: site.facts[name] for name in ("within", "scene", "file", "line", "visit")}
-    if not site.facts["event"]:
+    """A handler can be held back while a copy of its event is handled. The copy arrives at the same moment."""
+    names = ("within", "scene", "file", "line", "visit", "until", "at")
+    hold = {name: site.facts[name] for name in names if name in site.facts}
+    if site.facts["until"] != "copy":
         return Arming(hold=hold)
     webhook, skip = {"event": site.facts["event"]}, site.facts["scene"] - 1
     copy = {"webhook": webhook, "deliver": {"two_at_once": True}, "skip": skip, "times": 1}

@@ -9,9 +9,12 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from simulator.exploration.arming import Site
-from simulator.exploration.runs.scenes import CALL
 from simulator.exploration.runs.tasks import Document
+from simulator.exploration.runs.tracing.scenes import CALL
 from simulator.host import vocabulary
+
+_LATER = ("call", "worker", "event")
+"""The holds that are listed after the others."""
 
 
 def sites_of(evidence: Document) -> list[Site]:
@@ -49,10 +52,11 @@ def _processes(sites: list[Site]) -> Iterator[Site]:
 
 
 def _lines(evidence: Document) -> Iterator[Site]:
-    """Yield the lines at which an application can crash, as `runs.crashing` records them, and then the lines at which
-    it can be held back, as `runs.holding` records them.
+    """Yield the lines at which an application can crash, as `runs.tracing.crashing` records them, and then the places
+    at which it can be held back, as `runs.tracing.holding` records them.
     """
-    holds = sorted(evidence.get("holds", ()), key=lambda line: bool(line["within"] == CALL))  # the threads run at once
+    # The threads run at once, so the order in which they are recorded is not fixed.
+    holds = sorted(evidence.get("holds", ()), key=lambda place: (place["until"] in _LATER, place["within"] == CALL))
     for kind, lines in (("line", evidence.get("lines", ())), ("hold", holds)):
         counts: Counter[str] = Counter()
         for line in lines:

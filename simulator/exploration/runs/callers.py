@@ -14,7 +14,7 @@ from unittest.mock import patch
 import httpx
 
 from simulator.exploration.judgement.evidence import CALLER
-from simulator.exploration.runs.scenes import IS_SIMULATOR, own_file
+from simulator.exploration.runs.tracing.scenes import IS_SIMULATOR, own_file
 
 
 @contextmanager

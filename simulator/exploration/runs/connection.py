@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from simulator.exploration.runs.armed import SCENARIO, ArmedWorld, beginning
@@ -21,8 +21,11 @@ class ArmedLink(HttpLink):
         self.watches: dict[str, Watch] = {}
         """The worlds whose books are read during the test."""
         self.plan: Document | None = None
+        self.before_control: Callable[[], None] = lambda: None
+        """Called before each control call."""
 
     def control(self, method: str, path: str, body: Any = None, *, world: str | None = None, **more: Any) -> Any:
+        self.before_control()
         if (method, path) == ("POST", "/worlds"):
             return super().control(method, path, beginning(self.plan, body or {}), world=world, **more)
         watch = self.watches.get(world or "")

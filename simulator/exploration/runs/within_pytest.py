@@ -14,7 +14,7 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Coroutine, Generator, Mapping
 from contextlib import nullcontext, suppress
 from functools import partial, wraps
 from math import inf
@@ -25,22 +25,26 @@ import pytest
 
 from simulator.certification.sources import is_quiet
 from simulator.engine.text.json import JsonObject
-from simulator.exploration.runs import callers, crashing, scenes
+from simulator.exploration.runs import callers
 from simulator.exploration.runs.aftermath import HookFailed, Hooks, books_of, follow
 from simulator.exploration.runs.applications import NotReady, running
 from simulator.exploration.runs.armed import ArmedWorld, assumed, variables
 from simulator.exploration.runs.connection import ArmedLink
-from simulator.exploration.runs.crashing import Tracer
 from simulator.exploration.runs.during import Watch
-from simulator.exploration.runs.holding import Holding
 from simulator.exploration.runs.importing import Reading
 from simulator.exploration.runs.tasks import NOT_IN_TIME, PIPES, Document
+from simulator.exploration.runs.tracing import crashing, scenes
+from simulator.exploration.runs.tracing.crashing import Tracer
+from simulator.exploration.runs.tracing.holding import Holding, call_waits
+from simulator.exploration.runs.tracing.scenes import Scene
+from simulator.exploration.runs.tracing.steps import Steps
 from simulator.testing.errors import SimulatorError
 from simulator.testing.explored import has_died
 from simulator.testing.plugin import RUN
 from simulator.testing.plugin import markers as plugin_markers
 from simulator.testing.plugin.run import WORLDS, Run
 from simulator.testing.quiescence import waiter
+from simulator.testing.receiving.loopback import Answer
 from simulator.testing.receiving.receivers import Receiver
 from simulator.testing.servers import shared
 from simulator.testing.servers.server import Server
@@ -120,11 +124,13 @@ class _ExploringRun(Run):
         self.armed, self.task, self._item = [], task, item
         crash, hold = ((task["plan"] or {}).get(name) for name in ("crash", "hold"))
         own = getattr(getattr(item, "function", None), "__code__", None)
-        holding = Holding(hold, self._drain) if hold or task["records"] else None
+        hook = super().quiesce_hook(item) if task["quiesce"] is None else None
+        holding = Holding(hold, self._drain, hook) if hold or task["records"] else None
         self.tracer = Tracer(crash, own, holding) if crash or holding else None
         server = self.server()
         assert self._link is not None
         self._link.plan = task["plan"]
+        self._link.before_control = lambda: None if holding is None else call_waits(holding)
         body = {"seed": task["seed"], **plugin_markers.body_of(item), "id": task["world"], "replace": True}
         self._first = self._unclaimed = server.new_world(**body)
         return self._first
@@ -147,7 +153,7 @@ class _ExploringRun(Run):
 
     def quiesce_hook(self, item: pytest.Item) -> Callable[[], object] | None:
         hook = super().quiesce_hook(item)
-        return None if hook is None else crashing.restarted(hook, self.after_death)
+        return None if hook is None else scenes.within_queue(crashing.restarted(hook, self.after_death))
 
     def _begin(self, world: World) -> None:
         super()._begin(world)
@@ -198,20 +204,35 @@ class _ExploringRun(Run):
             found["app"] = True
         if self.tracer is not None:
             found |= {"hits": found["hits"] + self.tracer.deaths, "lines": self.tracer.places}
-            if self.tracer.holding is not None:
-                found |= {"hits": found["hits"] + self.tracer.holding.times, "holds": self.tracer.holding.places}
+            if self._holding is not None:
+                found |= {"hits": found["hits"] + self._holding.times, "holds": self._holding.places}
         return found
 
-    def begin_work(self, kind: str, event: str = "") -> None:
+    def begin_work(self, kind: str, event: str = "") -> Scene:
         """Begin a piece of the application's work: the handling of an event, or the call phase of the test."""
         scene = scenes.begin(kind, event)
-        if self.tracer is not None and self.tracer.holding is not None:
-            self.tracer.holding.begun(scene)
+        if self._holding is not None:
+            self._holding.begun(scene)
+        return scene
 
-    def end_work(self) -> None:
-        """End the handling of an event."""
-        if self.tracer is not None and self.tracer.holding is not None:
-            self.tracer.holding.ended()
+    def end_work(self, scene: Scene) -> None:
+        """End the handling of an event or the call phase of the test."""
+        if self._holding is not None:
+            self._holding.ended(scene)
+
+    async def handle(self, event: str, answer: Coroutine[Any, Any, Answer]) -> Answer:
+        """Run a coroutine that handles an event, as a piece of the application's work."""
+        scene = self.begin_work(scenes.HANDLER, event)
+        try:
+            if self._holding is None or self.tracer is None:
+                return await answer
+            return await Steps(self._holding, self.tracer.databases).handle(scene, answer)
+        finally:
+            self.end_work(scene)
+
+    @property
+    def _holding(self) -> Holding | None:
+        return None if self.tracer is None else self.tracer.holding
 
     def _drain(self, seconds: float) -> bool:
         """Wait until no delivery to the test's worlds is in flight. Return False if that takes longer."""
@@ -264,8 +285,7 @@ class _Worker:
         # `simulator.testing.world()` creates worlds with the same fault as the worlds of the fixtures.
         shared.server_for = lambda *given, **more: self._run.server()
         Receiver.refuses_forged = True  # a receiver that replaces the application must not accept forgeries
-        Receiver.before_handling = staticmethod(partial(self._run.begin_work, scenes.HANDLER))
-        Receiver.after_handling = staticmethod(self._run.end_work)
+        Receiver.handling = staticmethod(self._run.handle)
         Receiver.after_death = staticmethod(self._run.after_death)
         self._begun = False
         self._result: JsonObject = {}
@@ -340,7 +360,7 @@ class _Worker:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
         """Mark the call of the test function as work of the application, so that a crash can be injected in it."""
-        self._run.begin_work(scenes.CALL)
+        scene = self._run.begin_work(scenes.CALL)
         try:
             return (yield)
         except BaseException as error:
@@ -348,6 +368,7 @@ class _Worker:
                 self._run.after_death()
             raise
         finally:
+            self._run.end_work(scene)
             scenes.end()
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
@@ -57,10 +57,12 @@ class Receiver:
     A test that replaces its application has not specified how the application responds. Set in a run of `rampsim
     explore`.
     """
-    before_handling: Callable[[str], object] = staticmethod(lambda event: None)
-    """Called with the type of each event, in the context that handles it. Set in a run of `rampsim explore`."""
-    after_handling: Callable[[], None] = staticmethod(lambda: None)
-    """Called in the same context when the application has responded or failed. Set in a run of `rampsim explore`."""
+    handling: Callable[[str, Coroutine[Any, Any, Answer]], Awaitable[Answer]] = staticmethod(
+        lambda event, answer: answer
+    )
+    """Called with the type of each event and the coroutine that handles it, which it runs. Set in a run of `rampsim
+    explore`.
+    """
     after_death: Callable[[], None] = staticmethod(lambda: None)
     """Called in a thread when the application has died while it handled a delivery, before the next delivery."""
     patience_seconds = 2.0
@@ -290,9 +292,8 @@ class Receiver:
         for one in waiting:
             one.delivery = delivery
             one.came.set()
-        self.before_handling(str(delivery.get("type", "")))
         try:
-            answer = await answerer.answer(delivery, request)
+            answer = await self.handling(str(delivery.get("type", "")), answerer.answer(delivery, request))
         except Exception as error:
             delivery.error = error
             answer = Answer(500)
@@ -305,7 +306,6 @@ class Receiver:
             else:
                 delivery.error = error
             answer = Answer(0, cut=True)
-        self.after_handling()
         self._finish(delivery, None if answer.cut else answer)
         return answer
 

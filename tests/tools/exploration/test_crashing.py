@@ -10,7 +10,7 @@ from threading import Thread
 
 import pytest
 
-from simulator.exploration.runs import crashing, scenes
+from simulator.exploration.runs.tracing import crashing, scenes
 from tests.tools.exploration.suite import SHOP_CONFTEST, Explored, explore
 
 SHOP = """

@@ -44,8 +44,7 @@ class Shop:
     def book(self, db, event):
         about = event["data"]["object"]
         if event["type"] == "transaction.completed":
-            row = (float(about["net_amount"]), about["reference"])
-            db.execute("UPDATE orders SET state = 'completed', amount = amount + ? WHERE reference = ?", row)
+            @BOOK@
 """
 NOTES = {
     "column": """db.execute("UPDATE orders SET id = ? WHERE reference = ?", (sent["id"], reference))""",
@@ -54,6 +53,16 @@ NOTES = {
         db.execute("INSERT OR REPLACE INTO orders VALUES (?, ?, ?, ?)", (*row, sent["id"]))""",
 }
 """How the shop notes the id of its transaction: in its own column, or in the row that it has read."""
+BOOKINGS = {
+    "columns": """
+            row = (float(about["net_amount"]), about["reference"])
+            db.execute("UPDATE orders SET state = 'completed', amount = amount + ? WHERE reference = ?", row)""",
+    "row": """
+            old = db.execute("SELECT amount, id FROM orders WHERE reference = ?", (about["reference"],)).fetchone()
+            row = (about["reference"], "completed", old[0] + float(about["net_amount"]), old[1])
+            db.execute("INSERT OR REPLACE INTO orders VALUES (?, ?, ?, ?)", row)""",
+}
+"""How the shop books an event: in the columns of its own, or in the row that it has read."""
 CHECKED = """
         {0}
             if not db.execute("SELECT 1 FROM seen WHERE id = ?", (event["id"],)).fetchone():
@@ -80,7 +89,7 @@ def shop(world, webhooks, tmp_path):
     return made
 
 def pytest_rampsim_books(item):
-    rows = item.funcargs["shop"].connect().execute("SELECT reference, state, amount FROM orders")
+    rows = item.funcargs["shop"].connect().execute("SELECT reference, state, amount FROM orders WHERE id <> ''")
     return [(reference, state, str(amount), "USDC") for reference, state, amount in rows]
 """
 TEST = """
@@ -90,8 +99,13 @@ def test_send(shop):
 """
 
 
-def explored(directory: Path, *words: str, handler: str = "unique key", note: str = "column") -> Explored:
-    text = SHOP.replace("@NOTE@", NOTES[note].strip()).replace("@HANDLE@", HANDLERS[handler].strip())
+def explored(
+    directory: Path, *words: str, handler: str = "unique key", note: str = "column", booking: str = "columns"
+) -> Explored:
+    marks = {"@NOTE@": NOTES[note], "@HANDLE@": HANDLERS[handler], "@BOOK@": BOOKINGS[booking]}
+    text = SHOP
+    for mark, code in marks.items():
+        text = text.replace(mark, code.strip())
     (directory / "shop.py").write_text(text)
     (directory / "conftest.py").write_text(CONFTEST)
     (directory / "test_shop.py").write_text(TEST)
@@ -124,6 +138,8 @@ def test_a_held_handler_finds_a_check_before_an_insert(
     for place, verdict in verdicts(found):
         if " at " in place:
             seen.setdefault(place.partition(" at ")[2].partition(" #")[0], []).append(verdict)
+    for event in (PROCESSING, COMPLETED):
+        assert {*seen.pop(f"{event} while the call goes on", ["survived"])} == {"survived"}, found.said
     assert seen == events, found.said
 
 
@@ -131,6 +147,14 @@ def test_a_held_handler_finds_a_check_before_an_insert(
 def test_a_held_call_finds_a_lost_update(note: str, verdict: str, tmp_path: Path) -> None:
     found = explored(tmp_path, note=note)
     assert [one for one in verdicts(found) if " at " not in one[0]] == [("send #1", verdict)], found.said
+
+
+@pytest.mark.parametrize(("booking", "verdict"), [("columns", "survived"), ("row", "lost")])
+def test_a_handler_held_while_the_call_goes_on_finds_a_lost_update(booking: str, verdict: str, tmp_path: Path) -> None:
+    """The call notes the id of the transaction in a row that the handler has read and writes back."""
+    found = explored(tmp_path, handler="checks first", booking=booking)
+    held = [seen for place, seen in verdicts(found) if f"{COMPLETED} while the call goes on" in place]
+    assert held == ["survived", verdict], found.said
 
 
 def test_only_worker_held_back_finds_a_lost_update(tmp_path: Path) -> None:
@@ -151,4 +175,5 @@ def test_quick_holds_once_for_each_event_and_function(tmp_path: Path) -> None:
     found = explored(tmp_path, "--faults", "worker-held-back", "--plan", "quick", handler="checks first")
     assert [place for place, _ in verdicts(found)] == [
         f"handle at {PROCESSING} #1", f"handle at {COMPLETED} #1", "send #1",
+        f"handle at {PROCESSING} while the call goes on #1", f"handle at {COMPLETED} while the call goes on #1",
     ]  # fmt: skip

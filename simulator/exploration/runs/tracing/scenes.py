@@ -1,4 +1,5 @@
-"""The pieces of work of an application in the tests' process: the handling of a delivery, or the call phase of a test.
+"""The pieces of work of an application in the tests' process: the handling of a delivery, the call phase of a test, or
+a call in a thread of the application.
 
 Each piece of work belongs to a context, so code in other threads finds it if the context was copied to them.
 """
@@ -18,8 +19,8 @@ from types import CodeType
 import simulator
 from simulator.exploration.runs.tasks import Document
 
-HANDLER, CALL = "handler", "call"
-"""The two kinds of work: the application handles an event, or it works for the test."""
+HANDLER, CALL, WORKER = "handler", "call", "worker"
+"""The kinds of work: the application handles an event, it works for the test, or it works in a thread of its own."""
 _INSTALLED = tuple({os.path.realpath(path) + os.sep for path in sysconfig.get_paths().values() if path != sys.prefix})
 """Directories with code that is not the integrator's."""
 _SIMULATOR = os.path.dirname(os.path.realpath(simulator.__file__)) + os.sep
@@ -39,20 +40,22 @@ def own_file(code: CodeType) -> str:
 
 
 class Scene:
-    """One piece of the application's work: either the handling of one delivery, or the call phase of a test."""
+    """One piece of the application's work. `event`: the type of the event that a handler handles. `function`: the
+    function that a thread of the application runs.
+    """
 
-    def __init__(self, kind: str, event: str) -> None:
+    def __init__(self, kind: str, event: str = "", function: str = "") -> None:
         self.kind = kind
         self.event = event
+        self.within = event or function or kind
+        """What the work belongs to. Places in different pieces of work with the same value are compared."""
         self.wrote = 1 if kind == HANDLER else 0
         """The number of following lines at which the work can crash. A handler that has not started counts as one."""
         self.number = 0
-        """The number of the scene among those with the same event."""
+        """The number of the scene among those with the same `within`."""
         self.thread = 0
         """The thread in which the scene began. For a handler, it runs the receiver's event loop."""
         self.visits: Counter[tuple[str, int]] = Counter()
-        self.follows = False
-        """True if the scene waits for another one that is to be held."""
         self.has_sent = False
         """True if a request was sent since the last line."""
         self.others = 0
@@ -61,27 +64,35 @@ class Scene:
         """The database connections with open transactions."""
         self.locks = 0
         """The number of locks that the scene holds."""
+        self.queue_calls = 0
+        """The number of calls of the suite's hook for the application's queue that are in progress."""
+        self.queued = 0
+        """The number of writes since the last call of this hook."""
         self.last: Document | None = None
-        """The last line at which the work can be held, before the next write."""
+        """The last place at which the work can be held, before the next write."""
         self.on_write: Callable[[Scene], None] = lambda scene: None
+
+    @property
+    def is_busy(self) -> bool:
+        """True if other work might wait for this work, because it has an open transaction or holds a lock."""
+        return bool(self.transactions) or self.locks > 0
 
 
 _scene: ContextVar[Scene | None] = ContextVar("scene", default=None)
 
 
-def begin(kind: str, event: str = "") -> Scene:
-    """Begin a piece of work (the handling of a delivery, or the call phase of a test) in the current context, and
-    return it.
+def begin(kind: str, event: str = "", function: str = "") -> Scene:
+    """Begin a piece of work in the current context, and return it.
 
-    `event`: the type of the delivered event, or "" for a test.
+    `event`: the type of the delivered event. `function`: the name of the function that a thread runs.
     """
-    scene = Scene(kind, event)
+    scene = Scene(kind, event, function)
     _scene.set(scene)
     return scene
 
 
 def end() -> None:
-    """End the handling of a delivery or the test that `begin` has begun."""
+    """End the piece of work that `begin` has begun."""
     _scene.set(None)
 
 
@@ -91,9 +102,9 @@ def current() -> Scene | None:
 
 
 @contextmanager
-def without_scene() -> Iterator[None]:
-    """Run a block that does not belong to the current piece of work."""
-    token = _scene.set(None)
+def apart(scene: Scene | None = None) -> Iterator[None]:
+    """Run a block that does not belong to the current piece of work, but to `scene` or to none."""
+    token = _scene.set(scene)
     try:
         yield
     finally:
@@ -106,3 +117,22 @@ def written(lines: int = 1) -> None:
     if scene is not None:
         scene.wrote = lines
         scene.on_write(scene)
+
+
+def within_queue(hook: Callable[[], object]) -> Callable[[], object]:
+    """Wrap the suite's hook for the application's queue, so that the current piece of work knows that it runs the
+    application's workers.
+    """
+
+    def called() -> object:
+        scene = current()
+        if scene is None:
+            return hook()
+        scene.queue_calls += 1
+        try:
+            return hook()
+        finally:
+            scene.queue_calls -= 1
+            scene.queued = 0
+
+    return called

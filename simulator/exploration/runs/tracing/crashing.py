@@ -1,0 +1,161 @@
+"""Simulated crashes of an application that runs in the tests' process. Finds the lines at which the application can
+crash, and makes the application crash at one of these lines.
+
+If an application crashes between two statements, its earlier writes remain and the rest of its work is lost. A traced
+run records the lines at which a crash matters: the first line of a webhook handler, and the first line after each
+write. Lines with no write between them count as one line. A later run raises `Died` at one of these lines.
+
+`Died` is an exception that propagates up to the webhook receiver or the test. So `finally`, `with` and `except
+BaseException` blocks still run, unlike in a killed process. Memory is also preserved, unless the suite's hook rebuilds
+the application.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from types import CodeType, FrameType
+from typing import Any
+from unittest.mock import patch
+
+from simulator.exploration.runs.tasks import Document
+from simulator.exploration.runs.tracing.holding import Holding
+from simulator.exploration.runs.tracing.locks import watched_locks
+from simulator.exploration.runs.tracing.scenes import IS_SIMULATOR, WORKER, Scene, current, own_file
+from simulator.exploration.runs.tracing.threads import Threads
+from simulator.exploration.runs.tracing.writes import Databases, OpenedFiles, watched_sockets
+from simulator.testing.explored import Died, has_died
+
+
+def restarted(is_quiet: Callable[[], object], after_death: Callable[[], None]) -> Callable[[], object]:
+    """Wrap a check of the application's queue. The new check also works if the application crashes while the check
+    runs.
+
+    After a crash, the new check calls `after_death` and returns False, so it is called again later. The test continues,
+    as it would if the application ran in its own process and were killed.
+    """
+
+    def check() -> object:
+        try:
+            return is_quiet()
+        except BaseException as error:
+            if not has_died(error):
+                raise
+            after_death()
+            return False
+
+    return check
+
+
+class Tracer:
+    """Traces the application's lines during one run. `plan`: the line at which the application crashes, or None to
+    record the lines at which it can crash.
+
+    `own`: the code of the test itself, which is not part of the application. `holding`: holds back work in the same
+    run, or records where it can be held back.
+    """
+
+    def __init__(self, plan: Mapping[str, Any] | None, own: CodeType | None, holding: Holding | None = None) -> None:
+        self.holding = holding
+        self._threads = None if holding is None else Threads(holding, self._lines)
+        self.places: list[Document] = []
+        self.deaths = 0
+        self._plan = plan
+        self._own = own
+        self._visits: Counter[tuple[str, str, int]] = Counter()
+        self._begins: dict[CodeType, frozenset[int]] = {}
+        self.databases = Databases()
+        self._active = False
+
+    @contextmanager
+    def following(self) -> Iterator[None]:
+        """Trace all threads that start in this block, and the current thread."""
+        before = sys.gettrace()
+        self._active = True
+        patches = [patch.object(sqlite3, "connect", self.databases.connect), *watched_locks()]
+        if self._plan is None:
+            patches += watched_sockets()
+            OpenedFiles.tell = OpenedFiles.written
+            OpenedFiles.begin()
+        for one in patches:
+            one.start()
+        threading.settrace(self._calls)
+        sys.settrace(self._calls)
+        try:
+            yield
+        finally:
+            sys.settrace(before)
+            threading.settrace(before)
+            for one in patches:
+                one.stop()
+            OpenedFiles.tell = lambda: None
+            self._active = False
+
+    def bury(self) -> None:
+        """Roll back the open transactions of an application that has crashed."""
+        self.databases.roll_back()
+
+    def _calls(self, frame: FrameType, event: str, argument: Any) -> Callable[..., Any] | None:
+        """Return the function that traces the lines of a called function, or None if the called function is not part of
+        the application.
+        """
+        if not self._active or not self._name_of(frame.f_code):
+            return None
+        return self._lines if self._threads is None else self._threads.lines_of(frame) or self._lines
+
+    def _name_of(self, code: CodeType) -> str:
+        """Return the file of the application's code, relative to the current directory, or "" for other code."""
+        name = own_file(code)
+        return "" if code is self._own or name == IS_SIMULATOR else name
+
+    def _lines(self, frame: FrameType, event: str, argument: Any) -> Callable[..., Any] | None:
+        scene = current() if event == "line" and self._active else None
+        if scene is not None and self._begins_a_line(frame):
+            name = self._name_of(frame.f_code)
+            if self.holding is not None:
+                self.holding.at_line(scene, frame.f_code, name, frame.f_lineno)
+            key = (scene.within, name, frame.f_lineno)
+            self._visits[key] += 1
+            if scene.kind == WORKER:
+                pass  # it is only held, and does not crash
+            elif self._plan is None:
+                self._record(scene, frame, key)
+            elif not self.deaths and self._is_planned(key):
+                self.deaths += 1
+                raise Died(f"the application crashes at {name}:{frame.f_lineno}")
+        return self._lines
+
+    def _begins_a_line(self, frame: FrameType) -> bool:
+        """Return True if the frame is at the beginning of a line.
+
+        At the end of a `with` block, Python visits the line of the `with` again to release its resources. The
+        application must not crash before the release.
+        """
+        code = frame.f_code
+        begins = self._begins.get(code)
+        if begins is None:
+            firsts: dict[int, int] = {}
+            for start, _, line in code.co_lines():
+                if line is not None:
+                    firsts.setdefault(line, start)
+            begins = self._begins[code] = frozenset(firsts.values())
+        return frame.f_lasti in begins
+
+    def _record(self, scene: Scene, frame: FrameType, key: tuple[str, str, int]) -> None:
+        if self.databases.have_changed():
+            scene.wrote = 1
+        if scene.wrote:
+            scene.wrote -= 1
+            within, name, line = key
+            what = f"{name}:{line} in {frame.f_code.co_name}" + (f" at {scene.event}" if scene.event else "")
+            place = {"what": what, "within": within, "file": name, "line": line, "visit": self._visits[key]}
+            self.places.append({"scene": scene.kind, **place})
+
+    def _is_planned(self, key: tuple[str, str, int]) -> bool:
+        assert self._plan is not None
+        meant = (self._plan["within"], self._plan["file"], self._plan["line"])
+        return key == meant and self._visits[key] == self._plan["visit"]

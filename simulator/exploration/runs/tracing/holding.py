@@ -1,0 +1,317 @@
+"""Holds back one piece of the application's work while other pieces of work go on.
+
+A piece of work is held at the last place before one of its writes, when it has read everything that the write depends
+on. A traced run records these places. The work is not held while it has an open transaction or holds a lock, because
+the other work would wait for it.
+
+The hold ends when the other work has reached a certain point (see `UNTIL`). So the schedule depends on what happens,
+not on time. The time limit only ends a deadlock.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from types import CodeType
+from typing import Any
+
+from simulator.exploration.runs.tasks import Document
+from simulator.exploration.runs.tracing.scenes import CALL, HANDLER, WORKER, Scene, apart, current
+
+LIMIT_SECONDS = 2.0
+"""The largest number of real seconds for which a piece of work is held."""
+UNTIL = {
+    "copy": "",
+    "deliveries": "",
+    "call": " while the call goes on",
+    "queue": " while another worker goes on",
+    "worker": " while another worker goes on",
+    "event": " while an event is handled",
+}
+"""When a hold ends, and how the name of the place says so.
+
+`copy`: a handler is held until the copy of its event has been handled. `deliveries`: a test's call is held until no
+delivery is in flight. `call`: a handler is held until the test's call has made its next write. `queue`: a test's call
+is held until the suite's hook for the application's queue has run. `worker`: a thread is held until another thread has
+done a piece of work that writes. `event`: a thread is held until an event has been handled.
+"""
+_ENDED_BY = {"copy": HANDLER, "deliveries": HANDLER, "event": HANDLER, "worker": WORKER, "call": CALL}
+"""The kind of work whose end ends the hold."""
+Place = tuple[str, int]
+"""A file and a line."""
+
+
+class Holding:
+    """Holds one piece of work in a run. `plan`: the place at which it is held, or None to record the places.
+
+    `drain`: waits until no delivery is in flight. Returns False if that takes longer than the given number of seconds.
+    `work`: runs the suite's hook for the application's queue, or None if there is no hook.
+    """
+
+    def __init__(
+        self, plan: Mapping[str, Any] | None, drain: Callable[[float], bool], work: Callable[[], object] | None = None
+    ) -> None:
+        self.times = 0
+        """How often other work has reached the point that ends the hold."""
+        self._plan = plan
+        self._until = "" if plan is None else str(plan["until"])
+        self._drain = drain
+        self._work = work
+        self._begun: Counter[str] = Counter()
+        self._ended: Counter[str] = Counter()
+        self._changed = threading.Condition()
+        self._target: Scene | None = None
+        """The piece of work that is held, once it has begun."""
+        self._is_past = False
+        """True once the target is held or has ended."""
+        self._is_over = False
+        """True once the target has ended."""
+        self._call = _Call()
+        # What a recording run finds
+        self._places: list[Document] = []
+        self._in_threads: list[Document] = []
+        self._threads: set[int] = set()
+        self._writes: Counter[tuple[str, Place]] = Counter()
+        """How often the threads of the application have written directly after a place."""
+        self._during: list[Document] = []
+        """The places of handlers during the last wait for deliveries."""
+
+    # What a recording run finds
+
+    @property
+    def places(self) -> list[Document]:
+        """The places at which work can be held, in an order that does not depend on the speed of threads."""
+        kinds = [*(["worker"] if len(self._threads) > 1 else []), *(["event"] if self._ended[HANDLER] else [])]
+        rows = sorted(self._in_threads, key=lambda place: (place["file"], place["line"], place["visit"]))
+        return [*self._places, *(_until(place, kind) for kind in kinds for place in rows)]
+
+    def _note(self, scene: Scene, code: CodeType, file: str, line: int) -> None:
+        """Remember a place as the last one before the next write of a piece of work."""
+        what = f"{file}:{line} in {code.co_name}" + (f" at {scene.event}" if scene.event else "")
+        visit = scene.visits[file, line]
+        scene.last = {
+            "scene": scene.number, "within": scene.within, "file": file, "line": line, "visit": visit,
+            "what": what, "event": scene.event, "group": scene.event or code.co_name,
+        }  # fmt: skip
+
+    def _record(self, scene: Scene) -> None:
+        """Record the last place before a write."""
+        place = scene.last
+        if place is not None and scene.kind == HANDLER:
+            self._places.append(_until(place, "copy"))
+            self._during.append(place)
+        elif place is not None:
+            if scene.others:
+                self._places.append(_until(place, "deliveries"))
+            if self._work is not None and (scene.queue_calls or scene.queued):
+                self._places.append(_until(place, "queue"))
+            self._places += [{**_until(held, "call"), "at": self._call.place} for held in self._during]
+            self._during = []
+        scene.last, scene.others = None, 0
+        scene.queued += 1
+
+    def _look_on(self, scene: Scene, place: Place) -> None:
+        """After each request of a test's call, wait for the deliveries that it caused. The call can only be held until
+        they are handled if there are any.
+        """
+        if scene.kind == CALL and scene.has_sent:
+            scene.has_sent = False
+            before, self._during = self._ended[HANDLER], []
+            self._call.place = [*place, scene.visits[place]]
+            self._drained()
+            scene.others += self._ended[HANDLER] - before
+
+    # Pieces of work
+
+    def begun(self, scene: Scene) -> None:
+        """Count a piece of work that begins in the current thread."""
+        self._begun[scene.within] += 1
+        scene.number = self._begun[scene.within]
+        scene.thread = threading.get_ident()
+        plan = self._plan
+        if scene.kind == WORKER:
+            self._threads.add(scene.thread)
+            scene.on_write = self._record_in_thread
+            return
+        scene.on_write = self._record if plan is None else _forget
+        if plan is not None and (scene.within, scene.number) == (plan["within"], plan["scene"]):
+            self._target = scene
+
+    def _record_in_thread(self, scene: Scene) -> None:
+        """Count a write of a thread, and record the last place before it.
+
+        A place is named by the number of writes after it, because the threads share the work by chance.
+        """
+        if (place := scene.last) is not None:
+            key = (scene.within, (place["file"], place["line"]))
+            self._writes[key] += 1
+            self._in_threads.append({**place, "scene": 0, "visit": self._writes[key]})
+        scene.last = None
+        scene.queued += 1
+
+    def may_begin(self, scene: Scene) -> Callable[[], object] | None:
+        """Return None if a handler may begin. Otherwise, return a function that waits until it may.
+
+        A copy of the event that is to be held waits until the event's first handler is held or has ended.
+        """
+        if self._until != "copy" or self._target in (None, scene) or self._is_past:
+            return None
+        return lambda: self._wait(lambda: self._is_past)
+
+    def ended(self, scene: Scene) -> None:
+        """Count the end of a handler or a test's call. The response to a delivery is sent afterwards."""
+        scene.last = None
+        if scene.kind == CALL:
+            self.waits(scene)
+            return
+        with self._changed:
+            self._ended[scene.kind] += 1
+            if scene is self._target:
+                self._is_past = self._is_over = True
+            self._changed.notify_all()
+
+    def round_ended(self, scene: Scene) -> None:
+        """Count a piece of a thread's work: a round of its loop, or its whole function. It counts only if it writes."""
+        scene.last = None
+        with self._changed:
+            self._ended[WORKER] += bool(scene.queued)
+            self._changed.notify_all()
+        scene.queued = 0
+
+    # Places
+
+    def at_line(self, scene: Scene, code: CodeType, file: str, line: int) -> None:
+        """Record or hold a piece of work, which is at the beginning of a line of the application."""
+        if scene.kind == HANDLER and threading.get_ident() == scene.thread:
+            return  # in the receiver's event loop, where `suspended` holds it
+        place = (file, line)
+        scene.visits[place] += 1
+        if self._plan is None:
+            self._look_on(scene, place)
+        elif scene.kind == CALL and self._until == "call":
+            self._go_on(scene, place)
+        if scene.is_busy:
+            return
+        if self._is_target(scene, place):
+            self._hold(scene)
+        self._note(scene, code, file, line)
+
+    def suspended(self, scene: Scene, code: CodeType, file: str, line: int) -> Callable[[], object] | None:
+        """Record a handler in an event loop, which has waited at a line of the application and is about to continue.
+
+        Return a function that holds it, or None. One `await` can suspend the handler several times. Only the first time
+        since the last write counts, because it does not depend on the speed of the network.
+        """
+        place, last = (file, line), scene.last
+        if scene.is_busy or (last is not None and (last["file"], last["line"]) == place):
+            return None
+        scene.visits[place] += 1
+        is_target = self._is_target(scene, place)
+        self._note(scene, code, file, line)
+        return (lambda: self._hold(scene)) if is_target else None
+
+    def _is_target(self, scene: Scene, place: Place) -> bool:
+        """Return True if a piece of work is now at the place at which it is to be held."""
+        plan = self._plan
+        if plan is None or self._is_past or place != (plan["file"], plan["line"]):
+            return False
+        if scene.kind == WORKER:
+            visit = self._writes[scene.within, place] + 1
+            return scene.within == plan["within"] and self._until in ("worker", "event") and visit == plan["visit"]
+        return scene is self._target and scene.visits[place] == plan["visit"]
+
+    def _hold(self, scene: Scene) -> None:
+        """Hold a piece of work in the current thread until the other work has reached the point in the plan."""
+        with self._changed:
+            self._is_past = True
+            before = self._ended.copy()
+            self._changed.notify_all()
+        if self._until == "queue":
+            self.times += self._worked()
+            return
+        kind = _ENDED_BY[self._until]
+        if self._until == "deliveries":
+            self._drained()
+        else:
+            self._wait(lambda: self._ended[kind] > before[kind] or self._call.is_over)
+        self.times += self._ended[kind] > before[kind]
+
+    def _wait(self, reached: Callable[[], bool]) -> None:
+        with self._changed:
+            self._changed.wait_for(reached, LIMIT_SECONDS)
+
+    def _drained(self) -> None:
+        with apart():
+            self._drain(LIMIT_SECONDS)
+
+    def _worked(self) -> bool:
+        """Run the hook for the application's queue, as a second worker would. Return True if it wrote anything."""
+        assert self._work is not None
+        other = Scene(WORKER)
+        wrote: list[Scene] = []
+        other.on_write = wrote.append
+        self._drained()
+        with apart(other), suppress(Exception):  # an error of the second worker does not reach the first one
+            self._work()
+        self._drained()
+        return bool(wrote)
+
+    # A test's call that goes on while a handler is held
+
+    def _go_on(self, scene: Scene, place: Place) -> None:
+        """Wait until the handler is held, and then go on until the line after the next write."""
+        assert self._plan is not None
+        if self._call.goes_on and self._call.wrote:
+            self.waits(scene)
+        elif [*place, scene.visits[place]] == self._plan["at"]:
+            self._wait(lambda: self._is_past)
+            self._call.goes_on = not self._is_over
+            scene.on_write = self._call.writes
+
+    def waits(self, scene: Scene) -> None:
+        """Let the held handler continue, and wait until it has ended. A test's call does this before it calls the
+        simulator's control interface, and at its end.
+        """
+        self._during = []
+        if self._call.goes_on:
+            self._call.goes_on = False
+            with self._changed:
+                self._call.is_over = True
+                self._ended[CALL] += self._call.wrote
+                self._changed.notify_all()
+            self._wait(lambda: self._is_over)
+
+
+class _Call:
+    """The test's call in a run in which a handler is held meanwhile."""
+
+    def __init__(self) -> None:
+        self.place: list[Any] = []
+        """In a recording run, the place at which the call last waited for deliveries."""
+        self.goes_on = False
+        """True while the handler is held for it."""
+        self.wrote = False
+        self.is_over = False
+
+    def writes(self, scene: Scene) -> None:
+        scene.last = None
+        self.wrote = self.wrote or self.goes_on
+
+
+def _forget(scene: Scene) -> None:
+    scene.last = None
+
+
+def call_waits(holding: Holding) -> None:
+    """Report that the test is about to wait for the simulator."""
+    scene = current()
+    if scene is not None and scene.kind == CALL:
+        holding.waits(scene)
+
+
+def _until(place: Document, kind: str) -> Document:
+    """Return a place with the condition that ends the hold."""
+    group = place["group"] if not UNTIL[kind] else f"{place['group']}{UNTIL[kind]}"
+    return {**place, "what": place["what"] + UNTIL[kind], "group": group, "until": kind}

@@ -1,0 +1,249 @@
+"""`worker-held-back` for threads of the application, workers that the suite's hook runs, and `async` handlers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.tools.exploration.suite import Explored, explore
+
+SHOP = """
+import asyncio, sqlite3, threading
+
+SEND = {"symbol": "USDC", "network": "CELO", "amount": "5",
+        "destination": {"type": "platform_user", "email": "amina@example.test"}}
+TABLES = '''CREATE TABLE orders (reference PRIMARY KEY, state, amount);
+            CREATE TABLE tasks (id PRIMARY KEY, reference, amount, worker)'''
+
+class Shop:
+    def __init__(self, world, path):
+        self.world = world
+        self.path = path
+        self.stopped = threading.Event()
+        self.lock = asyncio.Lock()
+        self.connect().executescript(TABLES)
+
+    def connect(self):
+        return sqlite3.connect(self.path, isolation_level=None)
+
+    def send(self, reference):
+        self.connect().execute("INSERT INTO orders VALUES (?, 'new', 0)", (reference,))
+        self.world.client.post("/wallet/send", headers={"Idempotency-Key": reference},
+                               json={**SEND, "reference": reference})
+
+    def handle(self, delivery):
+        event, about = delivery.event, delivery.event["data"]["object"]
+        if event["type"] == "transaction.completed":
+            row = (event["id"], about["reference"], about["net_amount"])
+            self.connect().execute("INSERT OR IGNORE INTO tasks VALUES (?, ?, ?, '')", row)
+        return 200
+
+    def run(self, worker):
+        db = self.connect()
+        while not self.stopped.is_set():
+            self.work(db, worker)
+            self.stopped.wait(0.01)
+
+    def work(self, db, worker):
+        tasks = db.execute("SELECT id, reference, amount FROM tasks WHERE worker = ''").fetchall()
+        for task, reference, amount in tasks:
+            @CLAIM@
+                self.book(db, reference, amount)
+
+    def book(self, db, reference, amount):
+        row = (float(amount), reference)
+        db.execute("UPDATE orders SET state = 'completed', amount = amount + ? WHERE reference = ?", row)
+
+    def is_empty(self):
+        return self.connect().execute("SELECT 1 FROM tasks WHERE worker = ''").fetchone() is None
+
+    async def handle_here(self, delivery):
+        event, about, db = delivery.event, delivery.event["data"]["object"], self.connect()
+        if event["type"] == "transaction.completed":
+            @AWAIT@
+        return 200
+
+    async def once(self, db, event):
+        about = event["data"]["object"]
+        if db.execute("SELECT 1 FROM tasks WHERE id = ?", (event["id"],)).fetchone() is None:
+            await asyncio.to_thread(self.ask)
+            db.execute("INSERT OR IGNORE INTO tasks VALUES (?, '', '', '')", (event["id"],))
+            self.book(db, about["reference"], about["net_amount"])
+
+    async def first(self, db, event):
+        about = event["data"]["object"]
+        await asyncio.to_thread(self.ask)
+        if db.execute("INSERT OR IGNORE INTO tasks VALUES (?, '', '', '')", (event["id"],)).rowcount:
+            self.book(db, about["reference"], about["net_amount"])
+
+    def ask(self):
+        self.world.client.get("/transactions")
+"""
+CLAIMS = {
+    "reads first": """
+            db.execute("UPDATE tasks SET worker = ? WHERE id = ?", (worker, task))
+            if True:""",
+    "lets the database decide": """
+            if db.execute("UPDATE tasks SET worker = ? WHERE id = ? AND worker = ''", (worker, task)).rowcount:""",
+}
+"""How a worker claims a task."""
+AWAITS = {
+    "reads first": "await self.once(db, event)",
+    "holds a lock": """
+            async with self.lock:
+                await self.once(db, event)""",
+    "lets the database decide": "await self.first(db, event)",
+    "reads first in a task": "await asyncio.create_task(self.once(db, event))",
+}
+"""How an `async` handler handles an event once."""
+BOOKS = """
+def pytest_rampsim_books(item):
+    rows = item.funcargs["shop"].connect().execute("SELECT reference, state, amount FROM orders")
+    return [(reference, state, str(amount), "USDC") for reference, state, amount in rows]
+"""
+THREADS = """
+import threading
+import pytest
+from shop import Shop
+
+@pytest.fixture
+def shop(world, webhooks, tmp_path):
+    made = Shop(world, tmp_path / "shop.db")
+    webhooks.respond_with(lambda delivery: made.handle(delivery))
+    workers = [threading.Thread(target=made.run, args=(name,)) for name in "ab"]
+    for one in workers:
+        one.start()
+    yield made
+    made.stopped.set()
+    for one in workers:
+        one.join()
+
+def pytest_rampsim_quiesce(item):
+    return item.funcargs["shop"].is_empty() if "shop" in item.funcargs else True
+"""
+POOL = """
+import threading
+from concurrent.futures import ThreadPoolExecutor
+import pytest
+from shop import Shop
+
+@pytest.fixture
+def shop(world, webhooks, tmp_path):
+    made = Shop(world, tmp_path / "shop.db")
+    with ThreadPoolExecutor(2) as pool:
+        both = threading.Barrier(2)
+
+        def work(name):
+            both.wait(5)
+            made.work(made.connect(), name)
+
+        def handle(delivery):
+            made.handle(delivery)
+            for name in "ab":
+                pool.submit(work, name)
+
+        webhooks.respond_with(handle)
+        yield made
+
+def pytest_rampsim_quiesce(item):
+    return item.funcargs["shop"].is_empty() if "shop" in item.funcargs else True
+"""
+HOOK = """
+import pytest
+from shop import Shop
+
+@pytest.fixture
+def shop(world, webhooks, tmp_path):
+    made = Shop(world, tmp_path / "shop.db")
+    webhooks.respond_with(lambda delivery: made.handle(delivery))
+    return made
+
+def pytest_rampsim_quiesce(item):
+    if "shop" in item.funcargs:
+        item.funcargs["shop"].work(item.funcargs["shop"].connect(), "hook")
+    return True
+"""
+ASYNC = """
+import pytest
+from shop import Shop
+
+@pytest.fixture
+def shop(world, webhooks, tmp_path):
+    made = Shop(world, tmp_path / "shop.db")
+    webhooks.respond_with(made.handle_here)
+    return made
+"""
+TEST = """
+def test_send(shop):
+    shop.send("A-1")
+    shop.world.advance("1m")
+"""
+
+
+def explored(
+    directory: Path, conftest: str, *words: str, claim: str = "reads first", awaits: str = "reads first"
+) -> Explored:
+    text = SHOP.replace("@CLAIM@", CLAIMS[claim].strip()).replace("@AWAIT@", AWAITS[awaits].strip())
+    (directory / "shop.py").write_text(text)
+    (directory / "conftest.py").write_text(conftest + BOOKS)
+    (directory / "test_shop.py").write_text(TEST)
+    return explore(directory, *(words or ("--faults", "worker-held-back", "--plan", "full")))
+
+
+def verdicts(found: Explored) -> dict[str, str]:
+    """The verdict of each place."""
+    return {row["site"].partition(" in ")[2]: row["verdict"] for row in found.report["runs"]}
+
+
+CLAIMED, BOOKED = "work while another worker goes on #1", "book while another worker goes on #1"
+
+
+@pytest.mark.parametrize(("claim", "verdict"), [("reads first", "doubled"), ("lets the database decide", "survived")])
+@pytest.mark.parametrize("conftest", [THREADS, POOL, HOOK], ids=["threads", "pool", "hook"])
+def test_a_held_worker_finds_a_claim_that_another_worker_repeats(
+    conftest: str, claim: str, verdict: str, tmp_path: Path
+) -> None:
+    found = explored(tmp_path, conftest, claim=claim)
+    seen = verdicts(found)
+    assert seen[CLAIMED] == verdict, found.said
+    if verdict == "survived":
+        assert {*seen.values()} <= {"survived", "not-reached"}, found.said
+
+
+def test_one_thread_is_held_only_while_events_are_handled(tmp_path: Path) -> None:
+    found = explored(tmp_path, THREADS.replace('"ab"', '"a"'))
+    assert {"work while an event is handled #1", "book while an event is handled #1"} <= {*verdicts(found)}, found.said
+    assert CLAIMED not in verdicts(found)
+    assert found.code == 0, found.said
+
+
+def test_quiesce_as_a_command_is_not_a_worker(tmp_path: Path) -> None:
+    words = ("--faults", "worker-held-back", "--plan", "full", "--quiesce", "true")
+    assert CLAIMED not in verdicts(explored(tmp_path, HOOK, *words))
+
+
+@pytest.mark.parametrize(
+    ("awaits", "seen"),
+    [
+        ("reads first", {"ask": "doubled", "once": "doubled"}),
+        ("reads first in a task", {"ask": "doubled", "once": "doubled"}),
+        ("lets the database decide", {"ask": "survived", "first": "survived"}),
+        ("holds a lock", {}),
+    ],
+)
+def test_an_async_handler_is_held_where_it_awaits(awaits: str, seen: dict[str, str], tmp_path: Path) -> None:
+    """A function in a thread of the handler is held before the line that writes. Nothing is held with a lock."""
+    found = explored(tmp_path, ASYNC, awaits=awaits)
+    assert verdicts(found) == {f"{name} at transaction.completed #1": verdict for name, verdict in seen.items()}, (
+        found.said
+    )
+
+
+@pytest.mark.parametrize("conftest", [HOOK, ASYNC], ids=["hook", "async"])
+def test_held_workers_are_replayed_and_the_same_on_two_workers(conftest: str, tmp_path: Path) -> None:
+    found = explored(tmp_path, conftest)
+    report = (tmp_path / ".rampsim/explore/report.json").read_bytes()
+    assert {explore(tmp_path, "--replay", name).code for name in found.report["findings"]} == {1}
+    explore(tmp_path, "--faults", "worker-held-back", "--plan", "full", "--workers", "2")
+    assert (tmp_path / ".rampsim/explore/report.json").read_bytes() == report
