@@ -48,7 +48,7 @@ class Scene:
         self.kind = kind
         self.event = event
         self.within = event or function or kind
-        """What the work belongs to. Places in different pieces of work with the same value are compared."""
+        """The name that this scene shares with others of its sort: the event, the function, or the kind."""
         self.wrote = 1 if kind == HANDLER else 0
         """The number of following lines at which the work can crash. A handler that has not started counts as one."""
         self.number = 0
