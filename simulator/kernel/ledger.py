@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Id, Milliseconds
-from simulator.kernel.money import ZERO, add, subtract
+from simulator.kernel.money import ZERO, add, negated, subtract
 from simulator.kernel.store import Store, TableKey
 
 OUTSIDE = "world"
@@ -149,7 +149,7 @@ class Ledger:
                 at_ms,
                 purpose,
                 resource_id,
-                Posting(source, currency, amount.copy_negate()),
+                Posting(source, currency, negated(amount)),
                 Posting(target, currency, amount),
             )
 
@@ -171,7 +171,7 @@ class Ledger:
             at_ms,
             "post",
             resource_id,
-            Posting(pot, hold.currency, hold.amount.copy_negate()),
+            Posting(pot, hold.currency, negated(hold.amount)),
             Posting(OUTSIDE, hold.currency, subtract(hold.amount, kept)),
             Posting(keeper, hold.currency, kept),
         )

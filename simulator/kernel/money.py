@@ -120,6 +120,16 @@ def subtract(left: Decimal, right: Decimal) -> Decimal:
     return _EXACT.subtract(left, right)
 
 
+@lru_cache(maxsize=1024)  # an amount is often booked several times, and every posting stores it
+def _negated(text: str) -> Decimal:
+    return Decimal(text).copy_negate()
+
+
+def negated(value: Decimal) -> Decimal:
+    """Return the amount with the opposite sign and the same digits. Equal amounts share one object."""
+    return _negated(str(value))
+
+
 def multiply(left: Decimal, right: Decimal) -> Decimal:
     return _EXACT.multiply(left, right)
 

@@ -108,7 +108,7 @@ class _Pack:
     __slots__ = ("_compressed", "_ends")
 
     def __init__(self, texts: Sequence[bytes]) -> None:
-        self._ends = array("Q", accumulate(map(len, texts)))
+        self._ends = array("I", accumulate(map(len, texts)))
         self._compressed = zlib.compress(b"".join(texts), _LEVEL)
 
     def read(self, number: int) -> bytes:

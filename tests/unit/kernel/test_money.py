@@ -19,6 +19,7 @@ from simulator.kernel.money import (
     format_rate,
     inverse_of,
     multiply,
+    negated,
     plain,
     rate_of,
     subtract,
@@ -190,6 +191,14 @@ def test_arithmetic_of_the_longest_amounts_is_exact(left: Decimal, right: Decima
     assert Fraction(add(left, right)) == Fraction(left) + Fraction(right)
     assert Fraction(subtract(left, right)) == Fraction(left) - Fraction(right)
     assert Fraction(multiply(left, right)) == Fraction(left) * Fraction(right)
+
+
+@given(amounts)
+@example(LONGEST)
+@example(Decimal("5.00"))
+def test_a_negated_amount_has_the_same_digits_and_is_shared(amount: Decimal) -> None:
+    assert str(negated(amount)) == f"-{amount}"
+    assert negated(amount) is negated(Decimal(str(amount)))
 
 
 def test_any_number_of_amounts_is_added_up() -> None:

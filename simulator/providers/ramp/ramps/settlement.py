@@ -16,7 +16,7 @@ from simulator.engine.worlds.settings import assumes
 from simulator.kernel.agenda import Timer
 from simulator.kernel.copying import replace
 from simulator.kernel.ledger import OUTSIDE, Posting
-from simulator.kernel.money import ZERO, subtract
+from simulator.kernel.money import ZERO, negated, subtract
 from simulator.kernel.world import World
 from simulator.providers.ramp.fees import FEES
 from simulator.providers.ramp.incoming_transfers import deliver
@@ -109,13 +109,15 @@ def complete(call: ActionCall[Transaction, bodies.TxHashParameters]) -> Transact
     if ramp.type == "onramp":
         ramp = replace(ramp, tx_hash=given_tx_hash(world, ramp.received.chain, call.parameters.tx_hash))
     received, fee, key = ramp.funds_received or ZERO, ramp.fee.total, ramp.paid.currency.key
+    # If the exact amount arrived, the entry and the transaction share one object.
+    net_amount = ramp.net_amount if received is ramp.amount else subtract(received, fee)
     world.ledger.post(
         world.now_ms,
         "conversion",
         ramp.id,
-        Posting(CLEARING, key, -received),
+        Posting(CLEARING, key, negated(received)),
         Posting(FEES, key, fee),
-        Posting(OUTSIDE, key, subtract(received, fee)),
+        Posting(OUTSIDE, key, net_amount),
     )
     ramp = move(world, ramp, "complete")
     if ramp.type == "onramp":
