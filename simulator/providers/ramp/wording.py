@@ -70,6 +70,8 @@ def _answer(world: World, shown: Shown) -> Shown:
 
 def _subject(world: World, event_type: str, subject: Shown) -> Shown:
     """Return the fields that an event includes from its resource (decision W8)."""
+    if not assumes_anything(world):
+        return subject
     if assumes(world, "W8", "only_id_and_status"):
         return {name: value for name, value in subject.items() if name in ("id", "type", "status")}
     if assumes(world, "W8", "only_the_listed_fields"):

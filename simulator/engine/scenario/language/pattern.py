@@ -34,7 +34,7 @@ If they do not end the pattern, the last one is excluded, because `?` or `*` may
 class Pattern:
     """A compiled pattern. Raises `ValueError` with the reason if the pattern is invalid."""
 
-    __slots__ = ("_compiled", "_longest", "_prefix", "groups")
+    __slots__ = ("_compiled", "_longest", "groups", "prefix")
 
     def __init__(self, text: str) -> None:
         for counts in _REPETITION.findall(text):
@@ -51,12 +51,12 @@ class Pattern:
         # Most values do not contain the pattern's literal prefix. Comparing the prefix first takes a tenth of the
         # time of a search.
         begins = None if "|" in text else _PREFIX.match(text)
-        self._prefix = "" if begins is None else begins[1]
+        self.prefix: str = "" if begins is None else begins[1]
         self._longest = _MOST_STEPS // max(1, self._compiled.programsize)
 
     def search(self, value: str) -> dict[str, str] | None:
         """Search a string for the pattern. Return the named groups of the first match, or None if there is no match."""
-        if not value.startswith(self._prefix):
+        if not value.startswith(self.prefix):
             return None
         found = self._compiled.search(value) if len(value) <= self._longest else None
         if found is None:

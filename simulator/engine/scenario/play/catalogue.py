@@ -18,7 +18,7 @@ from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.error import ControlError, sentence
 from simulator.engine.rows.outages import Outages
 from simulator.engine.scenario.files.library import Library, ScenarioFile
-from simulator.engine.scenario.play.matching import ABSENT, Condition, conditions, strings_of
+from simulator.engine.scenario.play.matching import ABSENT, Condition, conditions, literals_of, strings_of
 from simulator.engine.scenario.play.script import REQUEST, Rule
 from simulator.engine.text import strict
 from simulator.engine.text.json import JsonObject, dumps
@@ -94,6 +94,14 @@ class PreparedRule:
             if head == "request" and rest and not condition.passes(ABSENT, {}, lambda name: False):
                 return dumps(rest.partition(".")[0])
         return b""
+
+    @cached_property
+    def request_texts(self) -> tuple[bytes, ...]:
+        """Other byte strings that the JSON body of the request that created the object must contain: parts of values
+        that the rule requires.
+        """
+        wanted = [value for path, value in self.rule.where.items() if path.startswith("request.")]
+        return tuple(dumps(text)[1:-1] for value in wanted for text in literals_of(value))
 
     @cached_property
     def path(self) -> re.Pattern[str] | None:

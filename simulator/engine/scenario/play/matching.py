@@ -84,6 +84,15 @@ def strings_of(wanted: object) -> frozenset[str] | None:
     return strings if all(isinstance(option, str) for option in options) else None
 
 
+def literals_of(wanted: object) -> list[str]:
+    """Return strings that every value contains that passes a test. A test may have others."""
+    tests = wanted if isinstance(wanted, Mapping) else {"starts_with": wanted}
+    matches = tests.get("matches")
+    prefix = "" if matches is None else patterns.compiled(matches).prefix
+    literals = (tests.get("starts_with"), tests.get("ends_with"), prefix)
+    return [text for text in literals if isinstance(text, str) and text and text.isascii()]
+
+
 def _compile(wanted: object, glob: bool) -> Passes:
     if isinstance(wanted, Mapping):
         return _compile_tests({name: given for name, given in wanted.items() if given is not None})
