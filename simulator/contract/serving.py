@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import gzip
 import html
 import io
 import re
-import tarfile
 from functools import cache
 
 from simulator.contract.files import STRICT, contract_file, contracts_directory
@@ -184,6 +182,9 @@ async def rampsim_client_tgz(call: ControlCall) -> Raw[str]:
 @cache
 def packed_client() -> bytes:
     """Return the client's npm package. The bytes are the same every time."""
+    import gzip
+    import tarfile
+
     directory = contracts_directory() / "clients" / "typescript"
     package: JsonObject = loads((directory / "package.json").read_bytes())
     named = [directory / "package.json", *(directory / name for name in package["files"])]

@@ -14,11 +14,11 @@ FIRST_QUOTE = """
 import asyncio, json, sys, types
 from simulator import Config, create_app
 
-async def call(path, body, token=""):
+async def call(path, body, token="", method="POST"):
     sent, raw = [], json.dumps(body).encode()
     headers = {"host": "127.0.0.1", "content-type": "application/json", "authorization": f"Bearer {token}"}
     headers = [(name.encode(), value.encode()) for name, value in headers.items()]
-    scope = {"type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "query_string": b"",
+    scope = {"type": "http", "method": method, "path": path, "raw_path": path.encode(), "query_string": b"",
              "root_path": "", "scheme": "http", "http_version": "1.1", "headers": headers, "extensions": {},
              "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 80), "asgi": {"version": "3.0"}, "state": {}}
     async def receive():
@@ -34,6 +34,8 @@ async def go():
     token = (await call("/v1/auth/token", pair))["access_token"]
     wanted = {"type": "onramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES", "method": "mobile_money"}
     await call("/v1/quotes", {**wanted, "amount": "5000", "amount_currency": "KES"}, token)
+    if "control" in sys.argv:
+        await call("/_simulator/clock", None, method="GET")
 
 application = create_app(Config(clock="manual"))
 asyncio.run(go())
@@ -104,6 +106,20 @@ def test_the_first_quote_loads_nothing_that_it_does_not_need() -> None:
     assert {f"simulator.providers.ramp.{name}" for name in OF_THE_FIRST_CALLS} <= set(ran)
     early = [name for name in ran if any(f"{name}.".startswith(f"{late}.") for late in LATER)]
     assert [name for name in early if not _is_empty(name)] == []
+
+
+AFTER_THE_FIRST_CONTROL_CALL = {
+    *("simulator.engine.scenario.files.loader", "simulator.engine.scenario.run.drive"),
+    *(f"simulator.engine.scenario.language.{name}" for name in ("checker", "document", "parts", "schema")),
+    *("re2", "tarfile", "yaml"),
+}
+
+
+def test_the_first_control_call_reads_no_scenario_language() -> None:
+    command = [sys.executable, "-c", FIRST_QUOTE, "control"]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    assert "simulator.engine.control.time.clock" in ran
+    assert AFTER_THE_FIRST_CONTROL_CALL & set(ran) == set()
 
 
 SERVED = """

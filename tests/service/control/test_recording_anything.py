@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from simulator.engine.clients.asynchronous import AsgiClient
 from simulator.engine.scenario.files.library import ScenarioFile
 from simulator.engine.scenario.files.loader import Loader
-from simulator.engine.scenario.language.document import FILE
+from simulator.engine.scenario.language.bounds import FILE
 from simulator.engine.server.http.messages import Incoming
 from tests.service.test_documents import Inside
 

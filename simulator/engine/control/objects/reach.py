@@ -23,8 +23,7 @@ from simulator.engine.scenario.play import held_steps
 from simulator.engine.scenario.play.filling import NoValue
 from simulator.engine.scenario.play.pending import PlannedStep, steps_on
 from simulator.engine.scenario.play.rules import bind
-from simulator.engine.scenario.run.drive import Drive, DriveAction, DriveCall, Until
-from simulator.engine.scenario.run.paths import factory_for, paths_to
+from simulator.engine.scenario.run import drive, paths
 from simulator.engine.scenario.run.triggers import Setup, triggers_of
 from simulator.engine.text.fields import Body, Text
 from simulator.engine.text.json import JsonObject, loads
@@ -69,7 +68,7 @@ async def trigger(call: ControlCall) -> TriggerAnswer:
     about = world.wiring.kinds.get(vocabulary_of(world).events[event].object)
     is_sole = about is not None and about.sole is not None and target == about.sole(world).object_id
     if target is None or is_sole:
-        factory = factory_for(world, event)
+        factory = paths.factory_for(world, event)
         start = factory.set_up(world, call.environment, event)
         return await _Route(call, world, call.environment, event).follow(start, factory.usual.get(event))
     record = find(world, target)
@@ -97,7 +96,7 @@ class _Route:
         self._has_begun = False
         self._moved_clock = False
 
-    async def follow(self, start: Setup, usual: Drive | None = None) -> TriggerAnswer:
+    async def follow(self, start: Setup, usual: drive.Drive | None = None) -> TriggerAnswer:
         """Create the required resources, then perform the steps in `usual`. If `usual` is None, follow the first legal
         path to the event.
 
@@ -110,7 +109,7 @@ class _Route:
         await self._runtime.follow_up(self._world)
         while rest and self._reached() is None:
             until, *more = rest
-            assert isinstance(until, Until)
+            assert isinstance(until, drive.Until)
             await self._wait(until)
             rest = self._instant(tuple(more)) if self._reached() is None else ()
             await self._runtime.follow_up(self._world)
@@ -129,7 +128,7 @@ class _Route:
 
     # Path selection
 
-    def _begin(self, start: Setup, usual: Drive | None) -> Drive:
+    def _begin(self, start: Setup, usual: drive.Drive | None) -> drive.Drive:
         """Run the steps that create the object, then the first legal path to the event, up to its first wait. Return
         the remaining steps of this path. Call this inside a transaction.
         """
@@ -148,21 +147,21 @@ class _Route:
                 refusals.append(refusal)
         raise refusals[0]
 
-    def _paths(self, start: Setup) -> list[Drive]:
+    def _paths(self, start: Setup) -> list[drive.Drive]:
         record = find(self._world, self._fill(start.subject))
         if record is None:
             raise self._stopped(_NO_EVENT)
         try:
-            return [path.steps for path in paths_to(self._world, self._actions, record, self._event)]
+            return [path.steps for path in paths.paths_to(self._world, self._actions, record, self._event)]
         except ControlError as refusal:
             raise self._stopped(refusal.message) if start.drive else refusal from None
 
-    def _instant(self, steps: Drive) -> Drive:
+    def _instant(self, steps: drive.Drive) -> drive.Drive:
         """Run the steps up to the next wait in one transaction, and check that this wait can end.
 
         Return the wait and all later steps.
         """
-        group = list(takewhile(lambda step: not isinstance(step, Until), steps))
+        group = list(takewhile(lambda step: not isinstance(step, drive.Until), steps))
         rest = steps[len(group) :]
         if rest:
             self._call.require_idle(self._world)
@@ -171,10 +170,10 @@ class _Route:
             with self._world.change(self._cause), self._world.store.attempt():
                 for step in group:
                     name, work = next(iter(step.items())) if isinstance(step, Mapping) else ("", step)
-                    if isinstance(work, DriveCall | DriveAction):
+                    if isinstance(work, drive.DriveCall | drive.DriveAction):
                         doing = self._in_words(work)
                         self._do(name, work, doing)
-                if rest and isinstance(rest[0], Until) and self._reached() is None:
+                if rest and isinstance(rest[0], drive.Until) and self._reached() is None:
                     doing = "waiting for the clock"
                     self._rehearse(rest[0])
         except REFUSALS as refusal:
@@ -197,7 +196,7 @@ class _Route:
 
     # Steps
 
-    def _do(self, name: str, step: DriveCall | DriveAction, words: str) -> None:
+    def _do(self, name: str, step: drive.DriveCall | drive.DriveAction, words: str) -> None:
         answer = self._stepper.do(name, step)
         new_id = answer.get("id") if isinstance(answer, dict) and name else None
         self._note(f"{words} → {new_id}" if new_id and new_id not in words else words)
@@ -205,13 +204,13 @@ class _Route:
     def _note(self, words: str) -> None:
         self._done.append({"did": words, "at": format_timestamp(self._world.now_ms)})
 
-    def _in_words(self, step: DriveCall | DriveAction) -> str:
-        template = step.path if isinstance(step, DriveCall) else step.target
+    def _in_words(self, step: drive.DriveCall | drive.DriveAction) -> str:
+        template = step.path if isinstance(step, drive.DriveCall) else step.target
         try:
             subject = self._fill(template)
         except NoValue:
             subject = template
-        if isinstance(step, DriveCall):
+        if isinstance(step, drive.DriveCall):
             return f"{step.method.upper()} {subject}"
         parameters = (f"{name} {value}" for name, value in step.parameters.items())
         return " ".join([step.action, *([] if subject is None else [str(subject)]), *parameters])
@@ -221,7 +220,7 @@ class _Route:
 
     # Waits
 
-    def _rehearse(self, until: Until) -> None:
+    def _rehearse(self, until: drive.Until) -> None:
         """Raise `ControlError` 409 if the resource has no timer to wait for, or if a rehearsal shows that the timer
         will not emit the event.
         """
@@ -244,7 +243,7 @@ class _Route:
             outcome = f"{target} would fail with {code}" if code else f"{target} would succeed"
             raise ControlError(409, "invalid_transition", f"the next timer does not cause the event: {outcome}")
 
-    async def _wait(self, until: Until) -> None:
+    async def _wait(self, until: drive.Until) -> None:
         """Repeatedly advance the clock to the next timer of the resource, until the event is emitted.
 
         Raise `ControlError` 409 if the event is never emitted.

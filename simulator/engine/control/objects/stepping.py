@@ -7,7 +7,7 @@ from typing import Any
 from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.rows.operation import Call
 from simulator.engine.scenario.play.filling import NoValue, fill
-from simulator.engine.scenario.run.drive import DriveAction, DriveCall
+from simulator.engine.scenario.run import drive
 from simulator.engine.server.pipeline import perform
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.json import JsonObject, dumps, loads
@@ -39,14 +39,14 @@ class Stepper:
         """Replace references with values from the responses of earlier steps."""
         return fill(template, self.answers)
 
-    def do(self, name: str, step: DriveCall | DriveAction) -> Any:
+    def do(self, name: str, step: drive.DriveCall | drive.DriveAction) -> Any:
         """Perform a step and return its response. Raise one of `REFUSALS` if it is not allowed."""
-        answer = self._request(step) if isinstance(step, DriveCall) else self._act(step)
+        answer = self._request(step) if isinstance(step, drive.DriveCall) else self._act(step)
         if name:
             self.answers[name] = answer
         return answer
 
-    def _request(self, step: DriveCall) -> Any:
+    def _request(self, step: drive.DriveCall) -> Any:
         """Make an API request as the account, including the access checks."""
         rows, variables = self._runtime.router.find(self.fill(step.path)) or ({}, {})
         operation, call = rows[step.method.upper()], Call(self._world, self._environment, variables)
@@ -54,7 +54,7 @@ class Stepper:
         answer = perform(operation, call, body, cause=self._cause, scenario=NO_SCENARIO, gates=gates)
         return None if answer is None else loads(dumps(answer))
 
-    def _act(self, step: DriveAction) -> Any:
+    def _act(self, step: drive.DriveAction) -> Any:
         target, parameters = self.fill(step.target), self.fill(step.parameters)
         actions = self._runtime.simulator.actions
         done = actions.perform(self._world, step.action, target, parameters, self._environment, self._cause)

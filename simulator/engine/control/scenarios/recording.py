@@ -17,11 +17,10 @@ from simulator.engine.control.operation import ControlOperation, Raw, RecordedAs
 from simulator.engine.control.refusals import invalid_parameter
 from simulator.engine.records.records import INDEX, find, render
 from simulator.engine.records.requests import JournalEntry, requests_of
-from simulator.engine.scenario.files.loader import Loader, ScenarioError
-from simulator.engine.scenario.language.document import FILE, MAX_DEPTH, UPLOAD, read
-from simulator.engine.scenario.language.parts import is_name
-from simulator.engine.scenario.run.drive import METHODS
-from simulator.engine.scenario.run.recorder import Done, Locate, Recording, record
+from simulator.engine.scenario.files import loader
+from simulator.engine.scenario.language import document, parts
+from simulator.engine.scenario.language.bounds import FILE, MAX_DEPTH, UPLOAD
+from simulator.engine.scenario.run import drive, recorder
 from simulator.engine.text.json import JsonObject, value_in
 from simulator.engine.vocabulary.bases import split_base
 from simulator.engine.vocabulary.vocabulary import identity_of
@@ -57,7 +56,7 @@ async def recording(call: ControlCall) -> Raw[str]:
     webhook endpoints.
     """
     name = call.given("name") or "recording"
-    if not is_name(name):
+    if not parts.is_name(name):
         raise invalid_parameter(
             "name", "it must be a letter or digit, then letters, digits, `.`, `_` and `-`, and not `active`"
         )
@@ -71,7 +70,7 @@ async def recording(call: ControlCall) -> Raw[str]:
 def _text(simulator: Simulator, state: WorldState, rows: Rows, since: str, name: str) -> bytes:
     world = simulator.from_state(state, state.world_id)
     collector = _Collector(simulator, world, state.blueprint, rows, since)
-    text = record(collector.recording(name), _locator(world)).encode()
+    text = recorder.record(collector.recording(name), _locator(world)).encode()
     if len(text) > FILE.size:
         raise invalid_parameter(
             "since",
@@ -86,7 +85,7 @@ def _can_be_uploaded(text: bytes) -> bool:
     A value takes at least two bytes. A short recording is therefore accepted without parsing.
     """
     return len(text) <= 2 * UPLOAD.values or (
-        len(text) <= UPLOAD.size and read(text.decode(), UPLOAD).value is not None
+        len(text) <= UPLOAD.size and document.read(text.decode(), UPLOAD).value is not None
     )
 
 
@@ -111,7 +110,7 @@ class _Collector:
         self._notes: list[str] = []
         self._polled: set[tuple[str, str, str, int]] = set()
 
-    def recording(self, name: str) -> Recording:
+    def recording(self, name: str) -> recorder.Recording:
         world = self._world
         rows = list(merged_journals(world))
         first, scenarios = self._begin(rows)
@@ -129,7 +128,7 @@ class _Collector:
         for row in rows[first:]:
             done += self._request(row) if isinstance(row, JournalEntry) else self._control_call(row)
         names = tuple(one for one in scenarios if one in self._simulator.shipped)
-        return Recording(
+        return recorder.Recording(
             name=name,
             description=f"Recording of the manual steps in the world {world.id} from {format_timestamp(start_ms)} on.",
             seed=world.seed,
@@ -168,7 +167,7 @@ class _Collector:
             )
         return len(rows), scenarios
 
-    def _initial_state(self, scenarios: list[str], start_ms: int) -> Iterator[Done]:
+    def _initial_state(self, scenarios: list[str], start_ms: int) -> Iterator[recorder.Done]:
         """Yield control calls that select the settings and scenarios with which the recorded world began."""
         settings = self._blueprint.settings
         changed = {name: settings[name] for name in _SETTINGS if settings.get(name)}
@@ -182,9 +181,9 @@ class _Collector:
 
     # Journal rows
 
-    def _request(self, row: JournalEntry) -> Iterator[Done]:
+    def _request(self, row: JournalEntry) -> Iterator[recorder.Done]:
         environment, path = split_base(self._simulator.provider.environments, row.path)
-        if not (environment and path) or row.method.lower() not in METHODS:
+        if not (environment and path) or row.method.lower() not in drive.METHODS:
             return
         exchange = self._simulator.provider.identity.exchange
         if exchange is not None and path.startswith(exchange.path):
@@ -203,7 +202,7 @@ class _Collector:
         error = answer.get("error") if isinstance(answer, dict) else None
         code = str(error.get("code")) if isinstance(error, dict) else ""
         headers = {_KEPT_HEADERS[name]: value for name, value in row.headers if name in _KEPT_HEADERS}
-        yield Done(
+        yield recorder.Done(
             at_ms=row.at_ms,
             until_ms=row.at_ms,
             method=row.method,
@@ -230,17 +229,17 @@ class _Collector:
             return f"{row.method} {path} (403), because another key pair was used"
         return ""
 
-    def _control_call(self, row: JournalledCall) -> Iterator[Done]:
+    def _control_call(self, row: JournalledCall) -> Iterator[recorder.Done]:
         self._polled.clear()
         body, ended_ms = _object(row), row["ended_ms"]
         match self._recorded_as(row):
             case "nothing":
                 return
             case "time":
-                yield Done(at_ms=ended_ms, until_ms=ended_ms)
+                yield recorder.Done(at_ms=ended_ms, until_ms=ended_ms)
             case "action":
                 parameters = {key: value for key, value in body.items() if key != "target"}
-                yield Done(
+                yield recorder.Done(
                     at_ms=ended_ms,
                     until_ms=ended_ms,
                     environment=row["environment"],
@@ -258,7 +257,7 @@ class _Collector:
             case "fault" if (body.get("webhook") or {}).get("endpoint_id"):
                 self._notes.append("a fault of one endpoint's deliveries, because receivers are not part of a scenario")
             case "call" | "activation" | "fault":
-                yield Done(
+                yield recorder.Done(
                     at_ms=row["at_ms"],
                     until_ms=ended_ms,
                     method=row["method"],
@@ -278,13 +277,13 @@ class _Collector:
         return "call" if operation is None or operation.recorded_as is None else operation.recorded_as
 
     def _read(self, text: str) -> JsonObject:
-        loader = Loader(self._simulator.vocabulary)
+        reader = loader.Loader(self._simulator.vocabulary)
         try:
-            return loader.load(text, known=self._simulator.engine.names(self._world)).document
-        except ScenarioError:
+            return reader.load(text, known=self._simulator.engine.names(self._world)).document
+        except loader.ScenarioError:
             return {}
 
-    def _upload(self, at_ms: int, document: JsonObject) -> Iterator[Done]:
+    def _upload(self, at_ms: int, document: JsonObject) -> Iterator[recorder.Done]:
         """Yield a control call that uploads a scenario. The sections `drive` and `expect` are omitted, because they did
         not affect the world.
         """
@@ -314,8 +313,8 @@ def _object(row: JournalledCall) -> JsonObject:
     return row["body"] if isinstance(row["body"], dict) else {}
 
 
-def _control(at_ms: int, method: str, path: str, body: JsonObject, status: int = 200) -> Done:
-    return Done(at_ms=at_ms, until_ms=at_ms, method=method, path=CONTROL_BASE + path, body=body, status=status)
+def _control(at_ms: int, method: str, path: str, body: JsonObject, status: int = 200) -> recorder.Done:
+    return recorder.Done(at_ms=at_ms, until_ms=at_ms, method=method, path=CONTROL_BASE + path, body=body, status=status)
 
 
 def _depth(value: Any) -> int:
@@ -338,7 +337,7 @@ def _known_at_first(world: World) -> dict[str, str]:
     return known
 
 
-def _locator(world: World) -> Locate:
+def _locator(world: World) -> recorder.Locate:
     """Return a function that locates a resource by its position among all resources of its kind."""
     positions: dict[str, dict[str, int]] = {}
 

@@ -11,9 +11,9 @@ from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import LIMIT, calls_under
 from simulator.engine.control.worlds import holdings
 from simulator.engine.rows.error import ControlError
+from simulator.engine.scenario.files import loader
 from simulator.engine.scenario.files.folder import FolderProblem
-from simulator.engine.scenario.files.loader import Loader, ScenarioError
-from simulator.engine.scenario.language.document import UPLOAD
+from simulator.engine.scenario.language.bounds import UPLOAD
 from simulator.engine.scenario.language.shapes import ScenarioEntry, ScenarioProgress, ScenarioWarning, StoppedScenario
 from simulator.engine.scenario.play.catalogue import UPLOADED, row_of
 from simulator.engine.text.fields import Body, Text
@@ -83,11 +83,11 @@ async def upload_scenario(call: ControlCall) -> ScenarioUploaded:
     """
     engine = call.simulator.engine
     await holdings.require_room(call.simulator, call.world, "quota_scenarios", size=len(call.raw))
-    loader = Loader(call.simulator.vocabulary)
+    reader = loader.Loader(call.simulator.vocabulary)
     try:
         # This runs in a thread, because parsing a large file takes a while and would block other worlds.
-        file = await asyncio.to_thread(loader.load, call.raw, known=engine.names(call.world))
-    except ScenarioError as error:
+        file = await asyncio.to_thread(reader.load, call.raw, known=engine.names(call.world))
+    except loader.ScenarioError as error:
         raise ControlError(400, "invalid_scenario", str(error), errors=error.errors) from None
     world = call.world
     if holdings.is_bounded(world):

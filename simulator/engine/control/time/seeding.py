@@ -15,7 +15,7 @@ from simulator.engine.control.call import ControlCall
 from simulator.engine.control.objects.stepping import REFUSALS, Stepper
 from simulator.engine.control.operation import WAIT, calls_under
 from simulator.engine.control.refusals import invalid_parameter, invalid_state
-from simulator.engine.scenario.run.drive import Drive, DriveAction, DriveCall
+from simulator.engine.scenario.run import drive as drives
 from simulator.engine.scenario.run.histories import Episode, History
 from simulator.engine.scenario.run.triggers import triggers_of
 from simulator.engine.server.running.advance import SLICE_SECONDS
@@ -92,7 +92,7 @@ class _Seeding:
         self._setup = self._stepper()
         self._orders = 0
         self._refused: Counter[str] = Counter()
-        self._due: list[tuple[int, int, Stepper, Drive, tuple[tuple[int, DriveAction], ...]]] = []
+        self._due: list[tuple[int, int, Stepper, drives.Drive, tuple[tuple[int, drives.DriveAction], ...]]] = []
         self._planned = 0
         self._turn_ends = 0.0
 
@@ -157,7 +157,7 @@ class _Seeding:
         if end_ms > world.now_ms:
             await self._call.advance(world, end_ms)
 
-    def _do(self, stepper: Stepper, drive: Drive) -> bool:
+    def _do(self, stepper: Stepper, drive: drives.Drive) -> bool:
         """Perform calls and actions in one transaction, and return True. If one is refused, undo all, count the error
         and return False.
         """
@@ -166,7 +166,7 @@ class _Seeding:
             with world.change(self._cause), world.store.attempt():
                 for step in drive:
                     name, work = next(iter(step.items())) if isinstance(step, Mapping) else ("", step)
-                    assert isinstance(work, DriveCall | DriveAction)
+                    assert isinstance(work, drives.DriveCall | drives.DriveAction)
                     stepper.do(name, work)
         except REFUSALS as refusal:
             self._refused[getattr(refusal, "code", "invalid_transition")] += 1

@@ -18,8 +18,8 @@ from simulator.engine.control.worlds.set_aside import delete_unreadable, unreada
 from simulator.engine.control.worlds.world_object import WorldList, WorldObject, show_world
 from simulator.engine.records.codec import StateError
 from simulator.engine.rows.error import ControlError, sentence
+from simulator.engine.scenario.files import loader
 from simulator.engine.scenario.files.library import ScenarioFile
-from simulator.engine.scenario.files.loader import Loader, ScenarioError
 from simulator.engine.scenario.play.catalogue import CannotActivate
 from simulator.engine.text.fields import Body, Text
 from simulator.engine.text.json import JsonObject
@@ -242,9 +242,9 @@ async def _choose_scenarios(call: ControlCall, uploaded: Iterable[str] = ()) -> 
             names.append(one)
             continue
         try:
-            loader = Loader(simulator.vocabulary)
-            file = await asyncio.to_thread(loader.load_inside, call.sent, ("scenarios", index), one, known)
-        except ScenarioError as error:
+            reader = loader.Loader(simulator.vocabulary)
+            file = await asyncio.to_thread(reader.load_inside, call.sent, ("scenarios", index), one, known)
+        except loader.ScenarioError as error:
             errors += [
                 {**row, "path": ".".join(filter(None, (f"scenarios[{index}]", row["path"])))} for row in error.errors
             ]

@@ -16,8 +16,9 @@ from pydantic_core import ErrorDetails
 from simulator.engine.scenario.files.library import FileProblem, Library, ScenarioFile, files_in, source_of
 from simulator.engine.scenario.language import parts, schema
 from simulator.engine.scenario.language.action_checks import names_of
+from simulator.engine.scenario.language.bounds import FILE, UPLOAD, Bounds
 from simulator.engine.scenario.language.checker import ScenarioChecker
-from simulator.engine.scenario.language.document import FILE, UPLOAD, Bounds, Document, Path, dotted, read
+from simulator.engine.scenario.language.document import Document, Path, dotted, read
 from simulator.engine.scenario.language.schema import Scenario
 from simulator.engine.scenario.run import drive
 from simulator.engine.text.fields import in_words

@@ -16,13 +16,13 @@ from typing import Any, TypeAlias
 import yaml
 
 from simulator.engine.scenario.files.library import FileProblem
+from simulator.engine.scenario.language.bounds import FILE, MAX_DEPTH, Bounds
 from simulator.engine.text.json import JsonObject
 from simulator.engine.text.strict import nearest
 from simulator.kernel.dataclass import dataclass
 
 Path: TypeAlias = "tuple[str | int, ...]"
 
-MAX_DEPTH = 64
 MAX_REPORTED = 100
 """The maximum number of listed problems. Further problems are only counted."""
 MAX_HINTS = 20
@@ -39,22 +39,6 @@ _SURROGATES = re.compile(r"\\(?:[^u]|u(?:([dD][89abAB][0-9a-fA-F]{2})(?:\\u([dD]
 _TAG = "tag:yaml.org,2002:"
 _TAGS = ("str", "int", "float", "bool", "null", "map", "seq")
 _Parser: Any = getattr(yaml, "CLoader", yaml.Loader)
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """The size limits for a document."""
-
-    size: int
-    """The maximum size in bytes."""
-    values: int
-    """The maximum number of values. The values of an alias count each time the alias is used."""
-
-
-UPLOAD = Bounds(256 * 1024, 20_000)
-"""The bounds for a document that a client sends."""
-FILE = Bounds(16 * 1024 * 1024, 1_000_000)
-"""The bounds for a file on the user's own disk."""
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,13 @@ give a world a history.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
-from simulator.engine.scenario.run.drive import Drive, DriveAction
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
+
+if TYPE_CHECKING:
+    from simulator.engine.scenario.run.drive import Drive, DriveAction
 
 
 @dataclass(frozen=True, slots=True)

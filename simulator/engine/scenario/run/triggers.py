@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from simulator.engine.rows.action import ActionTable
-from simulator.engine.scenario.run.drive import Drive
 from simulator.engine.scenario.run.histories import History
 from simulator.engine.text.json import JsonObject
 from simulator.engine.vocabulary.vocabulary import vocabulary_of
@@ -19,6 +18,9 @@ from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
 from simulator.kernel.machine import Move
 from simulator.kernel.world import World
+
+if TYPE_CHECKING:
+    from simulator.engine.scenario.run.drive import Drive
 
 
 @dataclass(frozen=True, slots=True)
