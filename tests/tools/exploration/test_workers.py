@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Event, Thread
 
 import pytest
 
+from simulator.exploration.runs.tracing.holding import Holding
+from simulator.exploration.runs.tracing.scenes import CALL, HANDLER, Scene
 from tests.tools.exploration.suite import Explored, explore
 
 SHOP = """
@@ -209,6 +212,9 @@ def test_a_held_worker_finds_a_claim_that_another_worker_repeats(
     assert seen[CLAIMED] == verdict, found.said
     if verdict == "survived":
         assert {*seen.values()} <= {"survived", "not-reached"}, found.said
+        assert seen[BOOKED] == "not-reached", "the other worker has nothing to do"
+    if conftest == HOOK:
+        assert [*seen][1:] == ["send while another worker goes on #1", CLAIMED, BOOKED], "nothing is queued before"
 
 
 def test_one_thread_is_held_only_while_events_are_handled(tmp_path: Path) -> None:
@@ -238,6 +244,31 @@ def test_an_async_handler_is_held_where_it_awaits(awaits: str, seen: dict[str, s
     assert verdicts(found) == {f"{name} at transaction.completed #1": verdict for name, verdict in seen.items()}, (
         found.said
     )
+
+
+def test_a_call_goes_on_when_the_held_handler_has_ended() -> None:
+    """The handler waits for the call for a moment, in vain."""
+    at = ["shop.py", 9, 1]
+    plan = {"within": "paid", "scene": 1, "file": "shop.py", "line": 3, "visit": 1, "until": "call", "at": at}
+    holding, code, went_on = Holding(plan, lambda seconds: True), explored.__code__, Event()
+    call, handler = Scene(CALL), Scene(HANDLER, "paid")
+    found: list[bool] = []
+
+    def handle() -> None:
+        holding.at_line(handler, code, "shop.py", 3)
+        found.append(went_on.wait(0.2))
+        holding.ended(handler)
+
+    holding.begun(call)
+    holding.begun(handler)
+    thread = Thread(target=handle)
+    thread.start()
+    holding.at_line(call, code, "shop.py", 9)
+    call.on_write(call)
+    holding.at_line(call, code, "shop.py", 10)
+    went_on.set()
+    thread.join()
+    assert (found, holding.times) == ([False], 1)
 
 
 @pytest.mark.parametrize("conftest", [HOOK, ASYNC], ids=["hook", "async"])
