@@ -202,13 +202,6 @@ class RemoteService:
             lowest = (seen[1][0] - seen[0][0]) / (seen[1][2] - seen[0][1])
             self.time_rate = lowest if lowest > _LEAST_RATE else 1.0
 
-    def _note_time(self, method: str, reply: Reply) -> None:
-        """Correct the target's time if it is earlier than the creation time in a response."""
-        stamp = reply.body.get("created_at") if method == "POST" and isinstance(reply.body, Mapping) else None
-        with suppress(ValueError):
-            if self.time_rate != 1 and (seconds := parse_timestamp(str(stamp)) / 1000) > self._seconds():
-                self._clock = seconds, time.monotonic()
-
     def read(self, path: str) -> Any:
         """Return the body of a GET response."""
         return self.call("GET", path, None, {}).body
@@ -218,16 +211,16 @@ class RemoteService:
         if reply.status == 401 and path != TOKEN_EXCHANGE.path:
             self.sign_in()
             reply = self._sent(method, path, body, headers, obey)
-        self._note_id(method, path, reply)
-        self._note_time(method, reply)
-        if self._last is not None:
-            self._journal.add(*self._last)
-        return reply
-
-    def _note_id(self, method: str, path: str, reply: Reply) -> None:
         given = reply.body.get("id") if isinstance(reply.body, Mapping) and reply.status < 400 else None
         if method == "POST" and _COLLECTION.fullmatch(path) and (found := _ID_PREFIX.match(str(given))):
             self.id_prefixes.setdefault(path, found[0])
+        stamp = reply.body.get("created_at") if method == "POST" and isinstance(reply.body, Mapping) else None
+        with suppress(ValueError):
+            if self.time_rate != 1 and (seconds := parse_timestamp(str(stamp)) / 1000) > self._seconds():
+                self._clock = seconds, time.monotonic()
+        if self._last is not None:
+            self._journal.add(*self._last)
+        return reply
 
     def _sent(self, method: str, path: str, body: object, headers: Mapping[str, str], obey: bool) -> Reply:
         authorized = {} if path == TOKEN_EXCHANGE.path else {"Authorization": f"Bearer {self._token}"}

@@ -99,7 +99,11 @@ class Session:
         service = self.service
         service.sign_in()
         if self._has_open:
-            self._check_target(warn)
+            with suppress(SpentBudget):
+                self.service.recognize(self._probing.landmarks)
+            for name, why in self.service.drop_unknown(self._probing.unknown_values).items():
+                option = f"--{name.replace('_', '-')}"
+                warn(f"{option}: the target does not accept this value ({why}). Probes that need it are skipped")
         try:
             options = self._prepared(warn)
             self._decide_with(options)
@@ -131,14 +135,6 @@ class Session:
         statuses = [row["status"] for row in self.service.exchanges[self._exchanges_before :]]
         tried = any(one.reason == "unreachable" for one in self.decisions.verdicts.values())
         return tried and all(status >= 500 for status in statuses)
-
-    def _check_target(self, warn: Callable[[str], None]) -> None:
-        """Raise `NotTheService` if the target is another service. Discard account values that it does not know."""
-        with suppress(SpentBudget):
-            self.service.recognize(self._probing.landmarks)
-        for name, why in self.service.drop_unknown(self._probing.unknown_values).items():
-            option = f"--{name.replace('_', '-')}"
-            warn(f"{option}: the target does not accept this value ({why}). Probes that need it are skipped")
 
     @property
     def _has_open(self) -> bool:

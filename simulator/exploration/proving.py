@@ -73,11 +73,17 @@ def prove(settings: Settings, patch: Path) -> Proof:
     original directory.
     """
     here, patch = Path.cwd().resolve(), patch.resolve()
-    top = _top(here)
+    done = _git(here, "rev-parse", "--show-toplevel")
+    top = Path(done.stdout.strip()).resolve() if done.returncode == 0 else here
     _refuse_ways_back(settings, top)
     with tempfile.TemporaryDirectory(prefix="rampsim-prove-") as place:
         copy = Path(place, "suite").resolve()
-        _copied(top, copy)
+        ignored = shutil.ignore_patterns(*_LEFT_BEHIND, *_INSTALLED)
+        shutil.copytree(top, copy, ignore=ignored, symlinks=True)
+        for directory, names, _ in os.walk(top):
+            for name in sorted({*names} & {*_INSTALLED}):
+                Path(copy, Path(directory).relative_to(top), name).symlink_to(Path(directory, name))
+            names[:] = sorted(name for name in names if name not in ignored(directory, names))
         suite = copy / here.relative_to(top)
         base = _fits(patch, dict.fromkeys((copy, suite)))
         with contextlib.chdir(suite), _imported_from(top, copy):
@@ -100,12 +106,6 @@ def _judged(before: Explored, after: Explored, settings: Settings) -> Proof:
         return proof
     counting_all = replace(run, plan={**run.plan, "counted": 0})
     return Proof(before, explore(replace(settings, replay=counting_all)), avoided=True)
-
-
-def _top(here: Path) -> Path:
-    """Return the top directory of the git repository, or the directory itself outside a repository."""
-    done = _git(here, "rev-parse", "--show-toplevel")
-    return Path(done.stdout.strip()).resolve() if done.returncode == 0 else here
 
 
 def _git(directory: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -151,22 +151,14 @@ def _refuse_ways_back(settings: Settings, top: Path) -> None:
             )
 
 
-def _copied(top: Path, copy: Path) -> None:
-    """Copy a directory tree. Installed packages are not copied but linked."""
-    ignored = shutil.ignore_patterns(*_LEFT_BEHIND, *_INSTALLED)
-    shutil.copytree(top, copy, ignore=ignored, symlinks=True)
-    for directory, names, _ in os.walk(top):
-        for name in sorted({*names} & {*_INSTALLED}):
-            Path(copy, Path(directory).relative_to(top), name).symlink_to(Path(directory, name))
-        names[:] = sorted(name for name in names if name not in ignored(directory, names))
-
-
 @contextlib.contextmanager
 def _imported_from(top: Path, copy: Path) -> Iterator[None]:
     """Make Python import from the copy before the original directory, even for an editable installation."""
     given = os.environ.get("PYTHONPATH")
     paths = [path for path in (given or "").split(os.pathsep) if path]
-    inside = [copy / Path(path).resolve().relative_to(top) for path in paths if _is_inside(path, top)]
+    inside = [
+        copy / Path(path).resolve().relative_to(top) for path in paths if Path(path).resolve().is_relative_to(top)
+    ]
     usual = [path for path in (copy, copy / "src", Path.cwd(), Path.cwd() / "src") if path.is_dir()]
     found = dict.fromkeys(str(path) for path in (*inside, *usual, *paths))
     os.environ["PYTHONPATH"] = os.pathsep.join(found)
@@ -177,7 +169,3 @@ def _imported_from(top: Path, copy: Path) -> Iterator[None]:
             del os.environ["PYTHONPATH"]
         else:
             os.environ["PYTHONPATH"] = given
-
-
-def _is_inside(path: str, top: Path) -> bool:
-    return Path(path).resolve().is_relative_to(top)

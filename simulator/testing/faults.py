@@ -80,7 +80,7 @@ def make_fault(
 
     Raises SimulatorError with `param` if the fault is malformed.
     """
-    preset = isinstance(what, str) and _is_a_name(what)
+    preset = isinstance(what, str) and re.fullmatch(r"\w+(-\w+)*", what) and what.upper() not in _METHODS
     if what is not None and not preset:
         if match is not None:
             raise ValueError(
@@ -101,11 +101,6 @@ def make_fault(
 
 _CALLS = re.compile(r"(?P<method>[A-Za-z]+)?(?:(?:^|\s+)(?P<path>[/*]\S*))?")
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
-
-
-def _is_a_name(what: str) -> bool:
-    """Return True if a string has the form of a preset name. Other strings describe API requests."""
-    return re.fullmatch(r"\w+(-\w+)*", what) is not None and what.upper() not in _METHODS
 
 
 def _calls(match: str | Mapping[str, object]) -> Mapping[str, object]:

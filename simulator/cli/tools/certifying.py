@@ -109,10 +109,15 @@ def certify(
     from simulator.certification.stage import NoStage
 
     _refuse_usage(url, simulator, only, skip, (as_json, junit))
-    _refuse_without_books(books, settle, quiesce)
+    for option, given in (("--settle", settle), ("--quiesce", quiesce)):
+        if given is not None and books is None:
+            fail([f"{option} has no effect without --books: it runs before the books are read"], EXIT_USAGE)
     bound = None
     if not exhaustive:
-        _refuse_without_exhaustive()
+        context = click.get_current_context()
+        for name in ("flow", "events", "copies", "snapshot", "restore", "state", "budget"):
+            if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+                fail([f"--{name} needs --exhaustive"], EXIT_USAGE)
     else:
         _refuse_exhaustive_usage(flow, snapshot, restore, state)
         seconds = seconds_of("--budget", budget)
@@ -178,19 +183,6 @@ def seconds_of(option: str, given: str) -> float:
     if seconds <= 0:
         fail([f"{option}: {given!r} is not a positive duration such as 10m"], EXIT_USAGE)
     return seconds
-
-
-def _refuse_without_books(books: str | None, settle: str | None, quiesce: str | None) -> None:
-    for option, given in (("--settle", settle), ("--quiesce", quiesce)):
-        if given is not None and books is None:
-            fail([f"{option} has no effect without --books: it runs before the books are read"], EXIT_USAGE)
-
-
-def _refuse_without_exhaustive() -> None:
-    context = click.get_current_context()
-    for name in ("flow", "events", "copies", "snapshot", "restore", "state", "budget"):
-        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            fail([f"--{name} needs --exhaustive"], EXIT_USAGE)
 
 
 def _refuse_exhaustive_usage(flow: str, snapshot: str | None, restore: str | None, state: Path | None) -> None:

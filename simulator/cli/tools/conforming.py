@@ -130,7 +130,13 @@ def conform(
         control_url=None if control == "none" else control or _own_control(target),
         control_token=control_token,
     )
-    _refuse_nothing_to_judge(settings, target)
+    if settings.only == "behaviour" and settings.narrowed:
+        fail(
+            ["--operation and --phase have no effect with `--only behaviour`, which does not run schemathesis"],
+            EXIT_USAGE,
+        )
+    if settings.only == "control" and (target is not None or settings.narrowed):
+        fail(["--only control cannot be combined with --target, --operation or --phase"], EXIT_USAGE)
     line = Line()
     try:
         outcome = asyncio.run(_run(settings, contract, _Progress(line)))
@@ -159,16 +165,6 @@ class _Progress(ProgressListener[None]):
 
     def running(self, name: str) -> None:
         self._line.say(name)
-
-
-def _refuse_nothing_to_judge(settings: ConformanceSettings, target: str | None) -> None:
-    if settings.only == "behaviour" and settings.narrowed:
-        fail(
-            ["--operation and --phase have no effect with `--only behaviour`, which does not run schemathesis"],
-            EXIT_USAGE,
-        )
-    if settings.only == "control" and (target is not None or settings.narrowed):
-        fail(["--only control cannot be combined with --target, --operation or --phase"], EXIT_USAGE)
 
 
 def _own_control(target: str | None) -> str | None:

@@ -174,16 +174,13 @@ class _Deliveries:
 
     def read(self) -> bool:
         if self._rows.starts_over():
-            self._start_over()
+            for counts in (self._repeated, self.delivered, self.acknowledged, self.practices):
+                counts.clear()
         taken = self._rows.take(SLICE)
         for _, delivery in taken:
             if not delivery.was_dropped:
                 self._count(delivery)
         return len(taken) == SLICE
-
-    def _start_over(self) -> None:
-        for counts in (self._repeated, self.delivered, self.acknowledged, self.practices):
-            counts.clear()
 
     def _count(self, delivery: Delivery) -> None:
         succeeded = delivery.status == "succeeded"

@@ -150,7 +150,12 @@ class Codec:
             items = _member(value, "items", list, path)
             return tuple(self.decode(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(items))
         if name == "object":
-            return self._decode_object(_member(value, "members", list, path), path, depth)
+            made = {}
+            for member in _member(value, "members", list, path):
+                if not (isinstance(member, list) and len(member) == 2 and isinstance(member[0], str)):
+                    raise StateError(path, "each item must be a pair of name and value")
+                made[member[0]] = self.decode(member[1], f"{path}.{member[0]}", depth + 1)
+            return made
         read = _SCALARS.get(name) if isinstance(name, str) else None
         if read is None:
             raise StateError(path, f"unknown class {name!r}")
@@ -159,14 +164,6 @@ class Codec:
             return read(text)
         except (ValueError, ArithmeticError):
             raise StateError(path, f"not a {name}: {text[:50]!r}") from None
-
-    def _decode_object(self, members: list[object], path: str, depth: int) -> dict[str, Any]:
-        made = {}
-        for member in members:
-            if not (isinstance(member, list) and len(member) == 2 and isinstance(member[0], str)):
-                raise StateError(path, "each item must be a pair of name and value")
-            made[member[0]] = self.decode(member[1], f"{path}.{member[0]}", depth + 1)
-        return made
 
     def _decode_record(self, shape: _Shape, value: dict[str, object], path: str, depth: int) -> object:
         given = {

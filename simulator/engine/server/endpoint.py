@@ -14,7 +14,6 @@ from typing import TypeAlias
 
 from simulator.engine import webhooks
 from simulator.engine.clients.tool_mark import marks
-from simulator.engine.faults import models as written
 from simulator.engine.insight.tally import count_entry
 from simulator.engine.records.requests import requests_of
 from simulator.engine.rows.error import ApiError, ControlError
@@ -33,7 +32,6 @@ from simulator.engine.vocabulary.vocabulary import identity_of
 from simulator.engine.webhooks.courier.courier import wall_clock_ms
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.journal import Cause
-from simulator.kernel.world import World
 
 DEFECT = (
     "An unexpected error: this is a defect of the simulator. Please report it with the traceback in the server's log."
@@ -126,7 +124,10 @@ class Endpoint:
         call's events.
         """
         if not is_finished:
-            await self._follow_up(request.world)
+            try:
+                await self._runtime.follow_up(request.world)
+            except Exception:
+                self._runtime.log_defect()
         if request.may_wait:
             await self._delivered_first(request)
         self._meter.measure(request, outgoing)
@@ -167,12 +168,6 @@ class Endpoint:
         except Exception:
             self._runtime.log_defect()
         return True
-
-    async def _follow_up(self, world: World) -> None:
-        try:
-            await self._runtime.follow_up(world)
-        except Exception:
-            self._runtime.log_defect()
 
     async def _delivered_first(self, request: Request) -> None:
         """If a fault requires it, wait until the events of a call are delivered. The response is sent afterwards."""
@@ -278,7 +273,13 @@ class Endpoint:
             await asyncio.sleep(interference.delay_seconds)
             self._performer.require_living(request.world)
         if interference.act is not None:
-            self._act_first(request, interference, interference.act)
+            act, world = interference.act, request.world
+            cause = Cause("action", act.action, request.request_id)
+            try:
+                self._simulator.actions.carry_out(world, act.action, None, act.parameters, request.environment, cause)
+            except ControlError:
+                with world.change(BOOKKEEPING):
+                    interference.came_to_nothing(world)
         if interference.works:
             performing = self._performer.changed(
                 request.world, lambda: self._performer.perform(request, operation, call)
@@ -289,15 +290,6 @@ class Endpoint:
             return interference.answer(request.world, request.request_id)
         with request.world.change(BOOKKEEPING):
             return interference.in_place_of(request.world, outgoing)
-
-    def _act_first(self, request: Request, interference: faults.Interference, act: written.Happening) -> None:
-        """Perform the third-party action of a fault, just before the call is carried out."""
-        world, cause = request.world, Cause("action", act.action, request.request_id)
-        try:
-            self._simulator.actions.carry_out(world, act.action, None, act.parameters, request.environment, cause)
-        except ControlError:
-            with world.change(BOOKKEEPING):
-                interference.came_to_nothing(world)
 
     def _enter(self, request: Request, outgoing: Outgoing) -> None:
         """Add an API call to the journal and count the call. Use this method inside a transaction.

@@ -131,7 +131,12 @@ def _refused(target: Target, policy: str) -> str | None:
         return None
     if target.address is not None:
         return check_address(target.address, policy, target.host)
-    return _check_name(target.host, policy)
+    if "." not in target.host:
+        return f"{target.host!r} has no dot; only full host names are reachable from outside"
+    if target.host.endswith((".local", ".localhost", ".internal")):
+        hint = f" (from a container, the machine itself is {DOCKER_HOST})" if policy == "local" else ""
+        return f"{target.host!r} is a name of a private network{hint}"
+    return None
 
 
 def _is_here(target: Target) -> bool:
@@ -143,15 +148,6 @@ def _is_here(target: Target) -> bool:
 def is_localhost(host: str) -> bool:
     """Return True for `localhost` and its subdomains, which always mean this machine."""
     return host == "localhost" or host.endswith(".localhost")
-
-
-def _check_name(host: str, policy: str) -> str | None:
-    if "." not in host:
-        return f"{host!r} has no dot; only full host names are reachable from outside"
-    if host.endswith((".local", ".localhost", ".internal")):
-        hint = f" (from a container, the machine itself is {DOCKER_HOST})" if policy == "local" else ""
-        return f"{host!r} is a name of a private network{hint}"
-    return None
 
 
 def _is_loopback(address: Address) -> bool:

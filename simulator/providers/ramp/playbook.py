@@ -51,7 +51,11 @@ def _run_twice(call: Ask, control: ControlClient, reference: str) -> str:
 
     Each run is scheduled at most a minute ahead, so this function advances the world's clock by at most two minutes.
     """
-    _afford(call, control)
+    assets = call("GET", "/wallet/assets?size=100", None)["data"]
+    held = next(Decimal(one["available"]) for one in assets if (one["symbol"], one["network"]) == (_SYMBOL, _NETWORK))
+    if held < 2 * _AMOUNT:
+        parameters = {"symbol": _SYMBOL, "network": _NETWORK, "amount": str(2 * _AMOUNT)}
+        control.post("/actions/set_balance", {"parameters": parameters})
     body = {
         "name": "Certify", "type": "send", "source": {"symbol": _SYMBOL, "network": _NETWORK}, "amount": str(_AMOUNT),
         "amount_currency": _SYMBOL, "recipient": _RECIPIENT, "reference": reference,
@@ -64,15 +68,6 @@ def _run_twice(call: Ask, control: ControlClient, reference: str) -> str:
         control.post("/clock/advance", {"to": due})
         call("POST", f"{path}/pause", None)
     return payment
-
-
-def _afford(call: Ask, control: ControlClient) -> None:
-    """Set the available balance to the amount of two runs if the balance is lower."""
-    assets = call("GET", "/wallet/assets?size=100", None)["data"]
-    held = next(Decimal(one["available"]) for one in assets if (one["symbol"], one["network"]) == (_SYMBOL, _NETWORK))
-    if held < 2 * _AMOUNT:
-        parameters = {"symbol": _SYMBOL, "network": _NETWORK, "amount": str(2 * _AMOUNT)}
-        control.post("/actions/set_balance", {"parameters": parameters})
 
 
 def _in_a_minute(call: Ask, control: ControlClient, path: str) -> None:

@@ -59,7 +59,12 @@ class Run:
         this process's server without sockets if the option `simulator` is `inprocess`.
         """
         if url := self._url_of_explore or _url_named(self._config):
-            return self._server_at(url)
+            try:
+                link = HttpLink(url, os.environ.get("SIMULATOR_CONTROL_TOKEN"))
+                link.control("GET", "/health")
+            except SimulatorError as error:
+                raise _failure(str(error)) from None
+            return self._make(link, outlives=True)
         in_process = chosen(self._config, "simulator") == "inprocess"
         return self.server_in_process() if in_process else self._server_of_the_run
 
@@ -86,14 +91,6 @@ class Run:
             return self._make(HttpLink(self._run_server.join()), self._run_server.leave)
         except SimulatorError as error:
             raise _failure(str(error)) from None
-
-    def _server_at(self, url: str) -> Server:
-        try:
-            link = HttpLink(url, os.environ.get("SIMULATOR_CONTROL_TOKEN"))
-            link.control("GET", "/health")
-        except SimulatorError as error:
-            raise _failure(str(error)) from None
-        return self._make(link, outlives=True)
 
     def _make(
         self, link: Link, stop: Callable[[], None] | None = None, *, outlives: bool = False, has_socket: bool = True

@@ -91,15 +91,12 @@ class Notes:
     def take(self, test: str, world: World) -> None:
         """Record a world before it is deleted or reset. Nothing is recorded if the world is unreachable."""
         with contextlib.suppress(SimulatorError):
-            self._take_advice(test, world)
+            if self._from:
+                found: list[Finding] = world.advice()
+                advice = self._report.setdefault("advice", [])
+                advice += ({"test": test, "finding": row} for row in found if row["severity"] in self._from)
             if self._wants_coverage:
                 self._cover(world.control("GET", "/coverage")["dimensions"])
-
-    def _take_advice(self, test: str, world: World) -> None:
-        if self._from:
-            found: list[Finding] = world.advice()
-            advice = self._report.setdefault("advice", [])
-            advice += ({"test": test, "finding": row} for row in found if row["severity"] in self._from)
 
     def _cover(self, dimensions: Mapping[str, Mapping[str, object]]) -> None:
         covered, used = dict(self._report.get("covered", {})), dict(self._report.get("used", {}))

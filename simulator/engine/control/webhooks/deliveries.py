@@ -109,23 +109,21 @@ async def resend_event(call: ControlCall) -> DeliveryCount:
     world, event, body = call.world, event_of(call), call.body
     call.patience()
     if body.endpoint_id is not None:
-        _require_recipient(call, event, body.endpoint_id)
+        endpoint = find(call.world, body.endpoint_id)
+        if endpoint is None or endpoint.kind != "webhook":
+            raise not_found("webhook endpoint", body.endpoint_id, "/resources?type=webhook", "endpoint_id")
+        if body.endpoint_id not in (one.id for one in recipients(call.world, event)):
+            why = f"it is not subscribed to {event.type}"
+            if endpoint.status != "enabled":
+                why = f"it is {endpoint.status}"
+            if endpoint.environment != event.environment:
+                why = f"the endpoint belongs to {endpoint.environment}, but the event to {event.environment}"
+            raise invalid_state(f"The endpoint {body.endpoint_id} does not receive this event: {why}.", "endpoint_id")
     plan = None if body.deliver is None else _plan(call, event, body.deliver)
     with world.change(Cause("action", "resend", "control")):
         count = resend(world, event.id, body.endpoint_id, plan)
     await call.settle(world)
     return {"deliveries": count}
-
-
-def _require_recipient(call: ControlCall, event: Event, endpoint_id: str) -> None:
-    endpoint = find(call.world, endpoint_id)
-    if endpoint is None or endpoint.kind != "webhook":
-        raise not_found("webhook endpoint", endpoint_id, "/resources?type=webhook", "endpoint_id")
-    if endpoint_id not in (one.id for one in recipients(call.world, event)):
-        why = f"it is {endpoint.status}" if endpoint.status != "enabled" else f"it is not subscribed to {event.type}"
-        if endpoint.environment != event.environment:
-            why = f"the endpoint belongs to {endpoint.environment}, but the event to {event.environment}"
-        raise invalid_state(f"The endpoint {endpoint_id} does not receive this event: {why}.", "endpoint_id")
 
 
 def _plan(call: ControlCall, event: Event, deliver: faults.Deliver) -> DeliveryPlan:

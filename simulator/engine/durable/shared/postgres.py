@@ -10,7 +10,7 @@ time. After the connection has ended, `open` connects again. The replica then ow
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from importlib import resources
 from typing import Any, Literal
@@ -30,7 +30,6 @@ from simulator.engine.durable.backend import (
 )
 from simulator.engine.durable.shared.reader import LOCKS, UNLESS_HELD, Reader
 from simulator.engine.durable.shared.session import LEASE_SECONDS, Connection, OwnershipLost, OwningSession, translated
-from simulator.engine.server.storage import Use
 from simulator.kernel.dataclass import dataclass
 from simulator.version import __version__
 
@@ -214,7 +213,14 @@ class PostgresStore(Reader):
                         await self._write(connection, change, sizes.bases)
                     await connection.executemany(_PUT_SERVER, list(batch.server.items()))
                     await connection.executemany(_PUT_CREDENTIAL, list(credentials))
-                    await self._put_uses(connection, batch.uses)
+                    asked = (
+                        "UPDATE worlds SET used_ms = $3, objects = $4, journal_bytes = $5 WHERE id = $1 AND epoch = $2"
+                    )
+                    told = [
+                        (world, self._epochs.get(world, 0), use.used_ms, use.objects, use.journal_bytes)
+                        for world, use in batch.uses.items()
+                    ]
+                    await connection.executemany(asked, told)
                     session = await self._append(connection, entries, contents)
             else:
                 session = await self._append(connection, entries, contents)
@@ -222,14 +228,6 @@ class PostgresStore(Reader):
         return Sizes(
             sizes.bases, {change.world: len(content) for change, content in zip(entries, contents, strict=True)}
         )
-
-    async def _put_uses(self, connection: Connection, uses: Mapping[str, Use]) -> None:
-        asked = "UPDATE worlds SET used_ms = $3, objects = $4, journal_bytes = $5 WHERE id = $1 AND epoch = $2"
-        told = [
-            (world, self._epochs.get(world, 0), use.used_ms, use.objects, use.journal_bytes)
-            for world, use in uses.items()
-        ]
-        await connection.executemany(asked, told)
 
     async def _append(
         self, connection: Connection, entries: Sequence[WorldChanged], contents: Sequence[bytes]

@@ -148,7 +148,14 @@ def _set_up(context: Context, world: World, name: str) -> None:
     """Reset the rule counts of a scenario, carry out its `world` section, set its faults, and plan its timeline."""
     file = context.catalogue.file(world, name)
     _delete_counts(world, name)
-    _set_world(context, world, file)
+    for place, action, entry in _entries(context, file):
+        parameters = {key: value for key, value in entry.items() if key != "environment"}
+        cause = Cause("rule", file.name, file.place(place))
+        environment = entry.get("environment", world.environments[0])
+        try:
+            context.actions.carry_out(world, action, None, parameters, environment, cause)
+        except ControlError as refusal:
+            raise CannotActivate(file, place, refusal) from None
     for fault in file.script.faults:
         put_in_force(world, fault, name)
     for index, step in enumerate(file.script.timeline):
@@ -168,21 +175,6 @@ def _set_up(context: Context, world: World, name: str) -> None:
         plan(world, world.now_ms + draw(world, name, step.delay), pending)
     # All steps are checked, because `world` may have taken down a network that steps of other scenarios need.
     held_steps.hold(world, context.actions, context.outages)
-
-
-def _set_world(context: Context, world: World, file: ScenarioFile) -> None:
-    """Carry out each entry in the `world` section of a scenario as an ordinary action.
-
-    Raise `CannotActivate` if an action is refused.
-    """
-    for place, action, entry in _entries(context, file):
-        parameters = {key: value for key, value in entry.items() if key != "environment"}
-        cause = Cause("rule", file.name, file.place(place))
-        environment = entry.get("environment", world.environments[0])
-        try:
-            context.actions.carry_out(world, action, None, parameters, environment, cause)
-        except ControlError as refusal:
-            raise CannotActivate(file, place, refusal) from None
 
 
 def _entries(context: Context, file: ScenarioFile) -> Iterator[tuple[str, str, JsonObject]]:

@@ -100,7 +100,17 @@ class Engine:
     def on_event(self, world: World, event: Event, subject: JsonObject) -> None:
         """Let scenarios react to an event. Call this method inside the transaction that emits the event."""
         if event.type == self._context.outages.event:
-            self._network_changed(world)
+            # The order matters. Released steps must be stretched for the new status, too. Stretching can delay steps
+            # beyond the end of simulated time. Any remaining step may need another network that is down.
+            outages = self._context.outages
+            held_steps.release(world, outages.status)
+            slowing.restretch(
+                world,
+                outages.status,
+                lambda name: self.file(world, name).script.slowdown if self.knows(world, name) else {},
+            )
+            drop_beyond(world)
+            held_steps.hold(world, self._context.actions, outages)
         rules.dispatch(self._context, world, Occurrence(event.environment, event.type, subject, event.object_id))
 
     def on_created(self, world: World, environment: str, subject: JsonObject, object_id: str) -> None:
@@ -113,18 +123,6 @@ class Engine:
         Call this method inside the transaction in which the step's timer fires.
         """
         steps.failed(world, timer, error)
-
-    def _network_changed(self, world: World) -> None:
-        # The order matters. Released steps must be stretched for the new status, too. Stretching can delay steps beyond
-        # the end of simulated time. Any remaining step may need another network that is down.
-        outages = self._context.outages
-        held_steps.release(world, outages.status)
-        slowing.restretch(world, outages.status, lambda name: self._slowdown(world, name))
-        drop_beyond(world)
-        held_steps.hold(world, self._context.actions, outages)
-
-    def _slowdown(self, world: World, name: str) -> Mapping[Any, float]:
-        return self.file(world, name).script.slowdown if self.knows(world, name) else {}
 
     def answer_for(
         self,

@@ -179,7 +179,11 @@ class _Run:
         elif isinstance(step, DriveAction):
             await self._act(step)
         elif isinstance(step, Receiver):
-            await self._set_receiver(step)
+            if "receiver" not in self._variables:
+                raise RunFailed(NO_ADDRESS)
+            statuses = step.receiver.respond
+            self._note("action", f"the receiver returns {', '.join(map(str, statuses))}")
+            await self._control("PUT", self._inbox, {"respond": statuses})
         elif isinstance(step, DriveCall):
             await self._call(f"{self._file.name}-{number}", step)
         else:
@@ -193,13 +197,6 @@ class _Run:
         self._note("clock", why)
         receipt = await self._control("POST", "/clock/advance?wait=true", {"by": seconds})
         self._now = receipt["now"]
-
-    async def _set_receiver(self, step: Receiver) -> None:
-        if "receiver" not in self._variables:
-            raise RunFailed(NO_ADDRESS)
-        statuses = step.receiver.respond
-        self._note("action", f"the receiver returns {', '.join(map(str, statuses))}")
-        await self._control("PUT", self._inbox, {"respond": statuses})
 
     async def _act(self, step: DriveAction) -> Any:
         """Perform an action. Return the resource after the action."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from simulator.engine.scenario.files.folder import Folder, Renewal, describe_problem
+from simulator.engine.scenario.files.folder import Folder, describe_problem
 from simulator.engine.server.runtime import Runtime
 from simulator.kernel.journal import Cause
 
@@ -35,18 +35,14 @@ async def look_again(runtime: Runtime, folder: Folder) -> None:
         if problem not in before:
             _log.warning("%s (the version read before stays active)", describe_problem(problem))
     for renewal in renewals:
-        _take_over(runtime, renewal)
+        for world in list(runtime.simulator.worlds.values()):
+            try:
+                with world.change(_CAUSE):
+                    has_changed = runtime.simulator.engine.renew(world, renewal)
+            except Exception:
+                runtime.log_defect()
+                continue
+            if has_changed:
+                runtime.changed(world)
     if renewals or folder.problems != before:
         runtime.scenarios_read([one.name for one in renewals], folder.problems)
-
-
-def _take_over(runtime: Runtime, renewal: Renewal) -> None:
-    for world in list(runtime.simulator.worlds.values()):
-        try:
-            with world.change(_CAUSE):
-                has_changed = runtime.simulator.engine.renew(world, renewal)
-        except Exception:
-            runtime.log_defect()
-            continue
-        if has_changed:
-            runtime.changed(world)

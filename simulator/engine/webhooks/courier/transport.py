@@ -96,7 +96,10 @@ class HttpTransport:
             return Outcome(None, f"refused: {target}", request_headers=headers)
         sent = (target.host_header, *headers, ("Content-Length", str(len(body))), _CLOSE)
         head = "\r\n".join([target.first_line, *[f"{name}: {value}" for name, value in sent], "", ""])
-        deadlines = self._deadlines_of(asyncio.get_running_loop())
+        loop = asyncio.get_running_loop()
+        if self._deadlines is None or self._deadlines.loop is not loop:
+            self._deadlines = Deadlines(loop)
+        deadlines = self._deadlines
         exchange = Exchange(head.encode() + body, deadlines.loop.create_future())
         limit, started = deadlines.begin(timeout_seconds), perf_counter()
         failure: BaseException | None
@@ -115,11 +118,6 @@ class HttpTransport:
         if exchange.status is None and failure is not None:
             return Outcome(None, describe(failure, target.host, timeout_seconds), _since(started), sent)
         return Outcome(exchange.status, None, _since(started), sent, exchange.headers, exchange.body)
-
-    def _deadlines_of(self, loop: asyncio.AbstractEventLoop) -> Deadlines:
-        if self._deadlines is None or self._deadlines.loop is not loop:
-            self._deadlines = Deadlines(loop)
-        return self._deadlines
 
     async def close(self) -> None:
         """Do nothing, because no connection is open between requests."""

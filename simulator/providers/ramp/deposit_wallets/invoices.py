@@ -77,7 +77,8 @@ def encode_invoice(
     from coincurve import PrivateKey
 
     text = description.encode()
-    about = _field("d", _groups(text)) if len(text) <= _MAX_DESCRIPTION_BYTES else _field("h", _groups(_hash(text)))
+    is_short = len(text) <= _MAX_DESCRIPTION_BYTES
+    about = _field("d", _groups(text)) if is_short else _field("h", _groups(sha256(text).digest()))
     data = [
         *_number(min(timestamp, _MAX_TIMESTAMP), _TIMESTAMP_GROUPS),
         *_field("p", _groups(payment_hash)),
@@ -109,7 +110,12 @@ def decode_invoice(text: str, environment: str = "production") -> DecodedInvoice
     fields = _known_fields(body[_TIMESTAMP_GROUPS:])
     if "p" not in fields:
         raise ValueError("it has no payment hash")
-    _check_features(_value(fields.get("9", ())))
+    features = _value(fields.get("9", ()))
+    unknown = [
+        bit for bit in range(0, features.bit_length(), 2) if features >> bit & 1 and bit not in _KNOWN_EVEN_FEATURES
+    ]
+    if unknown:
+        raise ValueError(f"it requires the unknown feature {unknown[0]}")
     created_at = _value(body[:_TIMESTAMP_GROUPS])
     expiry = _value(fields["x"]) if "x" in fields else DEFAULT_EXPIRY_SECONDS
     return DecodedInvoice(
@@ -170,14 +176,6 @@ def _fields(groups: Sequence[int]) -> Iterator[tuple[str, Sequence[int]]]:
         at = end
 
 
-def _check_features(features: int) -> None:
-    unknown = [
-        bit for bit in range(0, features.bit_length(), 2) if features >> bit & 1 and bit not in _KNOWN_EVEN_FEATURES
-    ]
-    if unknown:
-        raise ValueError(f"it requires the unknown feature {unknown[0]}")
-
-
 def _payee(message: bytes, signature: bytes, named: Sequence[int] | None) -> str:
     """Return the public key that signed the invoice. Raise `ValueError` if the signature is invalid, or if the invoice
     names a different public key.
@@ -226,7 +224,3 @@ def _value(groups: Sequence[int]) -> int:
     for group in groups:
         value = value << 5 | group
     return value
-
-
-def _hash(octets: bytes) -> bytes:
-    return sha256(octets).digest()

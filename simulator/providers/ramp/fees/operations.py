@@ -84,7 +84,9 @@ def calculate_fee(call: Call[bodies.CalculateFee, None, None]) -> FeeCalculation
     body = call.body
     network = None if body.network is None else SHORT[body.network]
     currency = _amount_currency(body.currency, network)
-    amount = _amount_in(currency, body.amount)
+    if not currency.accepts(body.amount):  # decision H7
+        raise invalid("amount", f"{currency.code} has at most {currency.decimals} decimals")
+    amount = Decimal(body.amount)
     if body.product not in IN_FIAT and body.asset not in (None, currency.code):
         raise UNSUPPORTED_PAIR.error(
             f"The amount for {body.product} must be in {body.asset}, not in {currency.code}.", "asset"
@@ -111,16 +113,6 @@ def _amount_currency(code: str, network: str | None) -> Currency:
     if currency is None:
         raise UNSUPPORTED_PAIR.error(f"{code} is not available{f' on {network}' if network else ''}.", "currency")
     return currency
-
-
-def _amount_in(currency: Currency, text: str) -> Decimal:
-    """Return the amount as a decimal.
-
-    Raise `ApiError` invalid_parameter if it has more decimals than its currency (decision H7).
-    """
-    if not currency.accepts(text):
-        raise invalid("amount", f"{currency.code} has at most {currency.decimals} decimals")
-    return Decimal(text)
 
 
 def check_new_fields(wanted: bodies.SetFeeProduct) -> Iterator[Wrong]:
