@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from dataclasses import field
 
 from simulator.compare.accepting import Accepted, excused
-from simulator.compare.counterparts import Counterparts
 from simulator.compare.differences import Differ, Difference, Found, compare_answers, differing
 from simulator.compare.replay import Comparison, with_code
 from simulator.compare.verdicts import meaning_of, place_of
 from simulator.engine.text.json import Shown
 from simulator.evidence.corpus import Corpus, Exchange, Recording
+from simulator.evidence.corpus.known import known
 from simulator.evidence.local import Simulators
 from simulator.evidence.replay.players import LocalPlayer
 from simulator.evidence.replay.replaying import Player, replay
-from simulator.evidence.replay.schedule import Replayed, Schedule, scheduled
+from simulator.evidence.replay.schedule import Replayed, Schedule, pairs_of, scheduled
 from simulator.kernel.dataclass import dataclass
 
 _HEADERS = re.compile(r"idempot|retry-after|allow$")
@@ -119,3 +119,45 @@ def _differences(recorded: Exchange, played: Exchange, values: bool, differ: Dif
         if _HEADERS.search(header) and theirs != ours:
             yield "header", header, "present" if theirs else "absent", "present" if ours else "absent"
     yield from compare_answers(recorded.response, played.response, values=values, differ=differ)
+
+
+class Counterparts:
+    """The ids and other values of a recording, each with the value that replaces it in the replay.
+
+    Both sides are sanitised with different keys, so equal strings have different pseudonyms. A string of the replay and
+    a pseudonym become a pair when both occur for the first time, at the same location of a request or response. From
+    then on, each of them corresponds only to the other.
+    """
+
+    def __init__(self) -> None:
+        self._ours: dict[object, object] = {}
+        self._theirs: dict[object, object] = {}
+        self._hides_amounts = False
+
+    def learn(self, recorded: Exchange, played: Exchange) -> None:
+        """Pair the strings and numbers in the recorded request with those at the same paths in the replayed request.
+        Call this before the responses are compared.
+        """
+        self._hides_amounts = recorded.hides_amounts
+        if recorded.direction == "call":
+            for theirs, ours in pairs_of(recorded.request, played.request):
+                self._is_pair(theirs, ours)
+
+    def agree(self, pointer: str, recorded: object, simulated: object) -> bool:
+        """Return True if two different values at this path are pseudonyms that correspond."""
+        name = pointer.rpartition("/")[2] if not pointer[-1:].isdecimal() else pointer.split("/")[-2]
+        if name in known().numeric:
+            return self._hides_amounts and name in known().amounts
+        return _is_replaced(recorded) and _is_replaced(simulated) and self._is_pair(recorded, simulated)
+
+    def _is_pair(self, theirs: object, ours: object) -> bool:
+        if theirs not in self._ours and ours not in self._theirs:
+            self._ours[theirs], self._theirs[ours] = ours, theirs
+        return self._ours.get(theirs) == ours and self._theirs.get(ours) == theirs
+
+
+def _is_replaced(value: object) -> bool:
+    """Return True if sanitising a recording replaces this value with a pseudonym."""
+    if isinstance(value, str):
+        return value not in known().values and not known().prefix_of(value)
+    return value is not None and not isinstance(value, bool)

@@ -17,7 +17,7 @@ from simulator.contract.serving import CONTRACT_ROWS
 from simulator.engine.faults import models as faults
 from simulator.engine.faults.presets import PRESETS
 from simulator.engine.text.citations import slug
-from simulator.exploration.judgement.fixes import ADVICE
+from simulator.exploration.judgement.causes import ADVICE
 from simulator.host import Simulator, control_rows
 
 FILE = Path(__file__).with_name("faults.yaml")

@@ -14,7 +14,7 @@ from contracts.generator.decisions import data_of
 from simulator.certification.rules import RULES
 from simulator.engine.insight.lessons import kinds
 from simulator.engine.text.citations import places_of, slug
-from simulator.exploration.judgement.fixes import ADVICE
+from simulator.exploration.judgement.causes import ADVICE
 from simulator.exploration.plans import NONE
 from simulator.host import vocabulary
 from simulator.service import TOOLING

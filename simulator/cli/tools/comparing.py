@@ -128,7 +128,7 @@ def _player(target: str | None, public_key: str | None, secret_key: str | None) 
     if target is None:
         return None
     from simulator.cli.remote import is_address
-    from simulator.evidence.replay.remote_player import RemotePlayer
+    from simulator.evidence.replay.players import RemotePlayer
 
     if not (is_address(target) and target.rstrip("/").endswith("/v1")):
         fail([f"--target: {target!r} is not a base URL that ends with /v1"], EXIT_USAGE)

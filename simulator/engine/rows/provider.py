@@ -12,8 +12,8 @@ from simulator.engine.rows.kind import Record
 from simulator.engine.rows.money import Money
 from simulator.engine.rows.outages import Outages
 from simulator.engine.rows.room import Room
+from simulator.engine.rows.service import Wording
 from simulator.engine.rows.signing import Signing
-from simulator.engine.rows.wording import Wording
 from simulator.engine.text.json import Shown
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World

@@ -5,10 +5,32 @@ These modules cannot import the vocabulary itself, because the vocabulary import
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.money import Money
 from simulator.engine.rows.signing import Signing
-from simulator.engine.rows.wording import Wording
+from simulator.engine.text.json import JsonObject, Shown
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
+
+
+@dataclass(frozen=True)
+class Wording:
+    """A provider's functions that change errors, responses and events if a world has selected alternatives to
+    assumptions.
+
+    The default functions change nothing.
+    """
+
+    refusal: Callable[[World, ApiError], ApiError] = lambda world, error: error
+    """Returns a refusal with the code, status and headers that apply in this world."""
+    envelope: Callable[[World, ApiError, str], JsonObject] = lambda world, error, request_id: error.envelope(request_id)
+    """Returns the error envelope for a refusal, given the request id."""
+    answer: Callable[[World, Shown], Shown] = lambda world, shown: shown
+    """Returns the response (or event envelope) to send in this world, given the usual one."""
+    subject: Callable[[World, str, Shown], Shown] = lambda world, event_type, subject: subject
+    """Returns the resource as events of a type contain it in this world, given the usual form."""
 
 
 class Service:

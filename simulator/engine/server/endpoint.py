@@ -18,7 +18,8 @@ from simulator.engine.insight.tally import count_entry
 from simulator.engine.records.requests import requests_of
 from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.rows.operation import Call, Operation
-from simulator.engine.server.checks import faults, presence
+from simulator.engine.server import storage
+from simulator.engine.server.checks import faults
 from simulator.engine.server.checks.quotas import CallQuota
 from simulator.engine.server.checks.ratelimit import count_call
 from simulator.engine.server.http import answers
@@ -30,8 +31,10 @@ from simulator.engine.text.json import dumps
 from simulator.engine.vocabulary.bases import split_base
 from simulator.engine.vocabulary.vocabulary import identity_of
 from simulator.engine.webhooks.courier.courier import wall_clock_ms
+from simulator.engine.worlds.simulator import Simulator
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.journal import Cause
+from simulator.kernel.world import DEFAULT_WORLD, World
 
 DEFECT = (
     "An unexpected error: this is a defect of the simulator. Please report it with the traceback in the server's log."
@@ -75,7 +78,7 @@ class Endpoint:
 
     async def _awakened(self, request: Request, found: _Found) -> Outgoing:
         """Carry out a call on a server that does not have all worlds in memory."""
-        absent = await presence.refusal(self._runtime, request, is_known=found is not None)
+        absent = await unreadable_refusal(self._runtime, request, is_known=found is not None)
         if absent is not None:
             return absent
         answering = self._entered(request, found)
@@ -84,7 +87,7 @@ class Endpoint:
     def _entered(self, request: Request, found: _Found) -> Answering:
         """Find the world of a call, bring the world's clock up to date, and carry out the call."""
         try:
-            request.world = world = presence.world_of(self._simulator, request, is_known=found is not None)
+            request.world = world = world_of(self._simulator, request, is_known=found is not None)
             beyond = self.quota.refusal(world)
             if beyond is not None:
                 self._meter.over_quota += 1
@@ -205,7 +208,7 @@ class Endpoint:
             world = request.world
             with self._runtime.holding(world.id):
                 await self._runtime.driver.bring_up_to_date(world)
-            request.world = presence.world_of(self._simulator, request, is_known=is_known)
+            request.world = world_of(self._simulator, request, is_known=is_known)
             if request.world is world:
                 return
 
@@ -305,3 +308,34 @@ class Endpoint:
                 count_entry(request.world, request.operation, row)
         except Exception:
             self._runtime.log_defect()
+
+
+async def unreadable_refusal(runtime: Runtime, request: Request, *, is_known: bool) -> Outgoing | None:
+    """Return a 503 response for a call to a quarantined (unreadable) world. For a call to any other world, return None.
+
+    `is_known` is True if the API has an operation at the path. If the world is suspended, read it into memory first.
+    The refusal is not added to any journal, because the real service would not send it. Raise `Unavailable` if the
+    world cannot be read from the store.
+    """
+    persistence = runtime.persistence
+    if persistence is None:
+        return None
+    credential = request.credential if is_known else ""
+    world_id = runtime.simulator.directory.get(credential, DEFAULT_WORLD)
+    await runtime.wake(world_id)
+    if world_id not in persistence.unreadable and world_id not in runtime.simulator.worlds:
+        world_id = DEFAULT_WORLD  # The credential belongs to a world that has ended.
+    why = persistence.unreadable.get(world_id)
+    if why is None:
+        return None
+    error = storage.unreadable_error(request.path, world_id, why)
+    return Outgoing(error.status, dumps(error.envelope()), storage.headers_of(error))
+
+
+def world_of(simulator: Simulator, request: Request, *, is_known: bool) -> World:
+    """Return the world to which the key or token of a call belongs. If there is no such world, return the world
+    `default`.
+    """
+    if is_known and (credential := request.credential) and (world := simulator.world_of(credential)) is not None:
+        return world
+    return simulator.default

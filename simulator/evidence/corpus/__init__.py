@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from simulator.evidence.corpus.exchange import Exchange, Traffic
-from simulator.evidence.corpus.journal import Journal
 from simulator.evidence.corpus.pseudonyms import Pseudonyms
 from simulator.evidence.corpus.reading import BadCorpus, Corpus, Damaged, Recording, read_corpus, read_line
-from simulator.evidence.corpus.sanitising import sanitise
+from simulator.evidence.corpus.sanitising import Journal, sanitise
 
 __all__ = [
     "BadCorpus", "Corpus", "Damaged", "Exchange", "Journal", "Pseudonyms", "Recording", "Traffic", "read_corpus",

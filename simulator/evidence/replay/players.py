@@ -1,17 +1,19 @@
-"""A world in this process as the target of a replay."""
+"""The target of a replay: a world in this process, or a service over HTTP."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 
 from simulator.engine.scenario.run.outside import move_to_status
-from simulator.engine.text.json import Shown, loads
+from simulator.engine.text.json import Shown, dumps, loads
 from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.evidence.local import HOOK, START, FreshWorld, Simulators
+from simulator.evidence.remote import RemoteService
 from simulator.evidence.replay.replaying import Answered
 from simulator.kernel.clock import format_timestamp, parse_timestamp
 from simulator.kernel.journal import Cause
-from simulator.service import TOKEN_EXCHANGE
+from simulator.service import LIVE_KEYS, TOKEN_EXCHANGE
 
 
 class LocalPlayer(FreshWorld):
@@ -61,3 +63,51 @@ class LocalPlayer(FreshWorld):
         if kind is None or kind.sole is None:
             return False
         return self.control("POST", "/trigger", {"event": event}).status == 200
+
+
+_MOST_CALLS = 100_000
+
+
+class RemotePlayer:
+    """A service at a base URL, with the keys of a test account. Its clock and outside events cannot be controlled."""
+
+    is_real_time = True
+    strangers: Sequence[str] = ()
+
+    def __init__(self, base_url: str, keys: tuple[str, str]) -> None:
+        self._service = RemoteService(base_url, keys, calls=_MOST_CALLS, live_keys=LIVE_KEYS)
+        self.keys: Mapping[str, str] = {"public_key": keys[0], "secret_key": keys[1]}
+        self.base_ms = time.time_ns() // 1_000_000
+        self.run = f"compare-{self.base_ms}-"
+        """Makes idempotency keys unique."""
+
+    def send(self, method: str, path: str, raw: bytes, headers: Mapping[str, str], *, signed: bool) -> Answered:
+        given = {name.title(): value for name, value in headers.items()}
+        if not signed:
+            given["Authorization"] = "none"
+        elif path != TOKEN_EXCHANGE.path:
+            self._service.ensure_signed_in()
+        reply = self._service.call(method, path, loads(raw) if raw else None, given)
+        return Answered(reply.status, tuple(reply.headers.items()), dumps(reply.body))
+
+    def renew(self) -> None:
+        pass  # the service has signed in again
+
+    def hook(self) -> str:
+        return ""
+
+    @property
+    def now_ms(self) -> int:
+        return time.time_ns() // 1_000_000
+
+    def wait_until(self, at_ms: int) -> None:
+        pass
+
+    def bring(self, identifier: str, status: str, fields: Mapping[str, object]) -> bool:
+        return False
+
+    def cause(self, event: str) -> bool:
+        return False
+
+    def events(self) -> list[Shown]:
+        return []

@@ -9,9 +9,30 @@ from typing import NamedTuple
 
 from simulator.engine.text.json import loads
 from simulator.exploration.catalogue import CLASSES, ORDERS
-from simulator.exploration.judgement.fixes import advice_of
 from simulator.exploration.judgement.judging import Problem, Verdict
 from simulator.exploration.plans import Run
+
+
+class Advice(NamedTuple):
+    """Advice for a fault class: what happens, the usual fix, and the clause that supports the advice."""
+
+    means: str
+    mend: str
+    clause: str
+
+
+_READ = loads(files(__package__).joinpath("fixes.json").read_bytes())
+VERDICTS: Mapping[str, str] = _READ["verdicts"]
+"""The meaning of each verdict, in one sentence."""
+ADVICE: Mapping[str, Advice] = {name: Advice(*texts) for name, texts in _READ["classes"].items()}
+"""Advice for each fault class. `none` is for defects that occur without a fault."""
+
+
+def advice_of(fault: str) -> Advice:
+    """Return the advice for a run's fault, which may be two faults joined by `+`."""
+    parts = [ADVICE[name] for name in fault.split("+")]
+    return Advice(*(" ".join(dict.fromkeys(texts)) for texts in zip(*parts, strict=True)))
+
 
 FAMILIES: Mapping[str, tuple[str, Sequence[str]]] = {
     name: (says, classes)

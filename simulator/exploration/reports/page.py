@@ -15,9 +15,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 
 from simulator.engine.text.json import JsonObject
 from simulator.exploration.exploring import Explored
-from simulator.exploration.judgement.causes import Cause
-from simulator.exploration.judgement.fixes import VERDICTS as MEANINGS
-from simulator.exploration.judgement.fixes import advice_of
+from simulator.exploration.judgement.causes import VERDICTS as MEANINGS
+from simulator.exploration.judgement.causes import Cause, advice_of
 from simulator.exploration.judgement.judging import VERDICTS
 from simulator.exploration.reports.receipt import with_commit
 from simulator.exploration.runs.armed import SCENARIO

@@ -15,9 +15,8 @@ from simulator.engine.text.yaml import yaml_text
 from simulator.exploration.baselines import sites_in
 from simulator.exploration.catalogue import CLASSES
 from simulator.exploration.exploring import Explored, Settings
-from simulator.exploration.judgement.causes import Cause, Judged
-from simulator.exploration.judgement.fixes import VERDICTS as MEANINGS
-from simulator.exploration.judgement.fixes import advice_of
+from simulator.exploration.judgement.causes import VERDICTS as MEANINGS
+from simulator.exploration.judgement.causes import Cause, Judged, advice_of
 from simulator.exploration.judgement.judging import FAILED_LOUDLY, HIDDEN_BY_SETTLE, SURVIVED, VERDICTS, Problem
 from simulator.exploration.plans import Run, without_fault
 from simulator.exploration.reports.page import page

@@ -10,8 +10,7 @@ from typing import Any, TypeAlias
 
 from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.kind import Kind
-from simulator.engine.rows.service import service_of
-from simulator.engine.rows.wording import Wording
+from simulator.engine.rows.service import Wording, service_of
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.engine.worlds.settings import assumes, assumes_anything
 from simulator.kernel.patterns import compile_late

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from simulator.contract.observing import with_observed
+from simulator.contract.serving import with_observed
 from tests.remote import Remote
 
 FILE: dict[str, Any] = {

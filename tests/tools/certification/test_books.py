@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from simulator.certification.books import wrong_with
+from simulator.certification.running import wrong_with
 from simulator.certification.session import Claim
 from simulator.certification.sources import Line
 

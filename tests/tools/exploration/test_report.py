@@ -21,9 +21,8 @@ from simulator.engine.scenario.files.loader import Loader
 from simulator.exploration.baselines import Baseline
 from simulator.exploration.catalogue import CLASSES, ORDERS
 from simulator.exploration.exploring import Explored, Settings
-from simulator.exploration.judgement.causes import FAMILIES, Judged, causes_of
-from simulator.exploration.judgement.fixes import ADVICE
-from simulator.exploration.judgement.fixes import VERDICTS as MEANINGS
+from simulator.exploration.judgement.causes import ADVICE, FAMILIES, Judged, causes_of
+from simulator.exploration.judgement.causes import VERDICTS as MEANINGS
 from simulator.exploration.judgement.judging import VERDICTS, Problem, Verdict
 from simulator.exploration.plans import NONE, Run, runs_of, without_fault
 from simulator.exploration.reports import report

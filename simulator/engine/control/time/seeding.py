@@ -16,8 +16,7 @@ from simulator.engine.control.objects.stepping import REFUSALS, Stepper
 from simulator.engine.control.operation import WAIT, calls_under
 from simulator.engine.control.refusals import invalid_parameter, invalid_state
 from simulator.engine.scenario.run import drive as drives
-from simulator.engine.scenario.run.histories import Episode, History
-from simulator.engine.scenario.run.triggers import triggers_of
+from simulator.engine.scenario.run.triggers import Episode, History, triggers_of
 from simulator.engine.server.running.advance import SLICE_SECONDS
 from simulator.engine.text.fields import Body, Text
 from simulator.engine.text.shapes import Count, Timestamp

@@ -3,7 +3,7 @@
 The engine itself stores no state. Active scenarios, bindings of objects to scenarios, rule counts and pending steps are
 saved as rows and timers of the world. Snapshots therefore contain them, and runs repeat exactly. The module
 `activation` sets scenarios up. The module `rules` selects the rule that handles an event and plans the rule's steps.
-The module `steps` carries out due steps.
+This module carries out due steps.
 """
 
 from __future__ import annotations
@@ -14,22 +14,33 @@ from typing import TYPE_CHECKING, Any
 
 from simulator.engine.records.origins import present_origin
 from simulator.engine.rows.action import ActionTable
+from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.rows.outages import Outages
 from simulator.engine.scenario.files.library import Library, ScenarioFile
 from simulator.engine.scenario.language import shapes
-from simulator.engine.scenario.play import activation, held_steps, rules, slowing, steps, stops
-from simulator.engine.scenario.play.activation import ACTIVE, BINDINGS, COUNTS
+from simulator.engine.scenario.play import activation, held_steps, rules, slowing, stops
+from simulator.engine.scenario.play.activation import ACTIVE, BINDINGS, COUNTS, stop
 from simulator.engine.scenario.play.catalogue import UPLOADED, Catalogue, Context, UnknownScenario
 from simulator.engine.scenario.play.held_steps import HELD
 from simulator.engine.scenario.play.logbook import LOG, dropped, notes
-from simulator.engine.scenario.play.pending import STEP, TIMELINE, PlannedStep, drop_beyond, step_name, steps_of
-from simulator.engine.scenario.play.rules import Answer, Occurrence
+from simulator.engine.scenario.play.pending import (
+    STEP,
+    TIMELINE,
+    PlannedStep,
+    drop_beyond,
+    note_step,
+    step_name,
+    steps_of,
+)
+from simulator.engine.scenario.play.rules import Answer, Occurrence, hand_over, latest
 from simulator.engine.scenario.play.script import CREATED
 from simulator.engine.scenario.play.stops import FAILURES, INSTANTS, STOPPED
 from simulator.engine.text.json import JsonObject
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import format_timestamp
-from simulator.kernel.journal import Event
+from simulator.kernel.journal import Event, shared_cause
+from simulator.kernel.ledger import Overdrawn
+from simulator.kernel.machine import IllegalMove
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import TimerRow, World
 
@@ -45,10 +56,10 @@ class Engine:
     def __init__(self, actions: ActionTable, library: Library, outages: Outages) -> None:
         self._catalogue = Catalogue(library)
         self._context = Context(actions, self._catalogue, outages)
-        carry_out = partial(steps.carry_out, self._context)
+        carry_out_step = partial(carry_out, self._context)
         self.timers = (
-            TimerRow(STEP, carry_out, "a step planned by a scenario rule"),
-            TimerRow(TIMELINE, carry_out, "a step in a scenario's timeline"),
+            TimerRow(STEP, carry_out_step, "a step planned by a scenario rule"),
+            TimerRow(TIMELINE, carry_out_step, "a step in a scenario's timeline"),
         )
 
     # --- scenarios ----------------------------------------------------------------------------------------------
@@ -122,7 +133,7 @@ class Engine:
 
         Call this method inside the transaction in which the step's timer fires.
         """
-        steps.failed(world, timer, error)
+        failed(world, timer, error)
 
     def answer_for(
         self,
@@ -205,3 +216,57 @@ class Engine:
         file = self.file(world, name)
         text = {"text": file.text} if file.text else {}
         return {**file.document, **self.summary(world, name), **text, **self.progress(world, name)}
+
+
+_REFUSALS = (ControlError, ApiError, IllegalMove, Overdrawn)
+
+
+def carry_out(context: Context, world: World, timer: Timer) -> None:
+    """Carry out a due step. If it is refused, record the reason. Call this function inside the transaction in which the
+    step's timer fires.
+    """
+    step = PlannedStep.of(timer)
+    too_many = stops.count_step(world, step.scenario) if step.at_once else None
+    if too_many is not None:
+        stop(world, step.scenario, step.part, step.place, too_many)
+    elif step.hand_to is not None:
+        _hand_over(context, world, step, step.hand_to)
+    elif step.action is not None:
+        _act(context, world, step, step.action)
+
+
+def _act(context: Context, world: World, step: PlannedStep, action: str) -> None:
+    # Actions on the world have no target. The `target` of a timeline step is only the scenario's name unless the file
+    # specifies a target, which is then in `acts_on`.
+    acts_on_world = any(not row.kinds for row in context.actions.rows.get(action, ()))
+    target = step.acts_on or (None if acts_on_world or step.of_timeline else step.target)
+    cause = shared_cause("rule", step.scenario, step.place)
+    try:
+        # The inner attempt undoes the writes of a refused action. The outer transaction continues and notes the
+        # refusal.
+        with world.store.attempt():
+            context.actions.carry_out(world, action, target, step.parameters, step.environment, cause)
+    except _REFUSALS as refusal:
+        note_step(world, "skipped", step, reason=str(getattr(refusal, "message", refusal)))
+        return
+    stops.record_success(world, step.scenario)
+    note_step(world, "done", step)
+
+
+def _hand_over(context: Context, world: World, step: PlannedStep, successor: str) -> None:
+    happening = latest(world, step.acts_on or step.target)
+    if happening is None:
+        note_step(world, "skipped", step, reason="there is no object to hand over")
+        return
+    hand_over(context, world, step.scenario, successor, happening, step.part, step.place)
+
+
+def failed(world: World, timer: Timer, error: Exception) -> None:
+    """Record a step that raised an exception. A second similar failure stops the step's scenario.
+
+    Call this inside a transaction.
+    """
+    step = PlannedStep.of(timer)
+    reason = stops.record_failure(world, step, error)
+    if reason is not None:
+        stop(world, step.scenario, step.part, step.place, reason)

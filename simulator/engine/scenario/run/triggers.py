@@ -11,7 +11,6 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from simulator.engine.rows.action import ActionTable
-from simulator.engine.scenario.run.histories import History
 from simulator.engine.text.json import JsonObject
 from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.kernel.dataclass import dataclass
@@ -20,7 +19,34 @@ from simulator.kernel.machine import Move
 from simulator.kernel.world import World
 
 if TYPE_CHECKING:
-    from simulator.engine.scenario.run.drive import Drive
+    from simulator.engine.scenario.run.drive import Drive, DriveAction
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """One payment: the steps that create it, and the third-party actions that complete it."""
+
+    drive: Drive
+    """The steps that create the order. If one of them is refused, the later steps are omitted."""
+    later: tuple[tuple[int, DriveAction], ...] = ()
+    """The actions of third parties, each with its delay after the previous step, in milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A provider's functions that generate the payments of an account over several days."""
+
+    mixes: Mapping[str, str]
+    """The mixes of outcomes, each with its description."""
+    begin: Callable[[World, str, int], Drive]
+    """Returns the steps before the first order, given the world, an environment and the number of days."""
+    episode: Callable[[World, str, str, int], Episode]
+    """Returns an order, given the world, an environment, a mix and the order's number.
+
+    Random choices are derived from the world's seed.
+    """
+    hours: tuple[int, int]
+    """The hours of the day, in UTC, between which orders are created."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,6 @@ from simulator.providers.ramp.transactions.actions import (
     payment_of,
     transactions,
 )
-from simulator.providers.ramp.transactions.kinds import quote_kind, transaction_kind
 from simulator.providers.ramp.transactions.quotes import (
     EXPIRY,
     QUOTE,
@@ -31,7 +30,9 @@ from simulator.providers.ramp.transactions.quotes import (
     find_quote,
     new_quote_fields,
     open_quote,
+    quote_kind,
     require_usable,
+    transaction_kind,
     use_quote,
 )
 from simulator.providers.ramp.transactions.records import (

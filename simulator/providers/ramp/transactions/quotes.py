@@ -5,12 +5,14 @@ State table "Ramp quote" of the specification; decisions S1 and S2. Swap, buy an
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Protocol, TypeVar
 
 from simulator.engine.records.records import NewFields, create, existing, move, new_fields
 from simulator.engine.rows.error import ENGINE_ERRORS
-from simulator.engine.rows.kind import Record
+from simulator.engine.rows.kind import Arrival, Kind, Record
 from simulator.engine.rows.operation import Call
+from simulator.engine.text.json import Shown
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import MINUTE_MS
@@ -19,6 +21,7 @@ from simulator.kernel.fields import Milliseconds
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
+from simulator.providers.ramp.transactions.records import TRANSACTIONS, Transaction
 from simulator.providers.ramp.transactions.states import QUOTE_ALREADY_USED, QUOTE_EXPIRED, QUOTE_NOT_FOUND
 
 QUOTE_LIFETIME_MS = 30 * MINUTE_MS
@@ -121,3 +124,57 @@ def expire_quote(world: World, timer: Timer) -> None:
     quote = existing(world, Quote, timer.target)
     announced = quote.kind == "ramp_quote" or not assumes(world, "S2", "only_ramp_quotes_are_told")
     move(world, quote, "expire", announced=announced)
+
+
+def transaction_kind(
+    name: str,
+    render: Callable[[World, Transaction], Shown],
+    machine: Machine,
+    shape: Callable[[], object],
+    *,
+    listed_as: tuple[str, ...] = (),
+    example: Callable[[], Mapping[str, object]] = dict,
+    receives: Callable[[World, Transaction, Arrival], bool] | None = None,
+) -> Kind:
+    """Return the resource kind for one type of transaction."""
+    return Kind(
+        name,
+        TRANSACTIONS,
+        render,
+        machine,
+        shape,
+        example,
+        family="transaction",
+        listed_as=listed_as,
+        prefix="txn_",
+        refers=("quote_id", "beneficiary_id", "deposit_id", "recurring_payment_id"),
+        parent="recurring_payment_id",
+        receives=receives,
+    )
+
+
+def quote_kind(
+    name: str,
+    table: TableKey[Q],
+    render: Callable[[World, Q], Shown],
+    shape: Callable[[], object],
+    prefix: str,
+    *,
+    short: str = "",
+    refers: tuple[str, ...] = (),
+    example: Callable[[], Mapping[str, object]] = dict,
+) -> Kind:
+    """Return the resource kind for one type of quote."""
+    return Kind(
+        name,
+        table,
+        render,
+        QUOTE,
+        shape,
+        example,
+        family="quote",
+        prefix=prefix,
+        short=short,
+        refers=refers,
+        named_by=("quote_id",),
+    )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from simulator.engine.scenario.run.drive import Drive, DriveAction, DriveCall, action
-from simulator.engine.scenario.run.histories import Episode, History
+from simulator.engine.scenario.run.triggers import Episode, History
 from simulator.kernel.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from simulator.kernel.world import World
 from simulator.providers.ramp.profile import platform_users

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simulator.engine.records.bounded_log import DEFAULT_ENTRIES_KEPT, BoundedLog
+from simulator.engine.records.requests import DEFAULT_ENTRIES_KEPT, BoundedLog
 from simulator.kernel.dataclass import dataclass
 
 

@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from simulator.engine.webhooks.courier.deadlines import Deadlines
+from simulator.engine.webhooks.courier.transport import Deadlines
 
 
 class Timer:
