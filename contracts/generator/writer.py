@@ -185,9 +185,9 @@ def generate(evidence: Collection[Evidence] | None = None) -> dict[str, bytes]:
 
 def scenario_lines() -> bytes:
     """Return every included scenario, checked again, in the form that a server loads at startup."""
-    directory = shipped_directory()
-    library = Loader(Simulator(library=Library()).vocabulary).load_directory(directory)
-    lines = (line_of(path, library[path.stem]) for path in files_in(directory))
+    loader = Loader(Simulator(library=Library()).vocabulary)
+    paths = {path.stem: path for path in files_in(shipped_directory())}
+    lines = (line_of(path, loader.load_shipped(path, paths)) for path in paths.values())
     return b"{\n%s\n}\n" % b",\n".join(lines)
 
 

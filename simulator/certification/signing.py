@@ -98,29 +98,29 @@ def unknown_signature(material: Material) -> Iterator[Case]:
     rule = "unknown-signature"
     yield material.forgery(rule, "a forged event, signed with a stranger's key", "another key", key=material.stranger)
     case = material.forgery(rule, "a forged event with the first 8 digits of its signature", "not the whole signature")
-    yield _with(case, material.signed, _value(case, material.signed)[:8])
+    yield with_header(case, material.signed, header_of(case, material.signed)[:8])
     case = material.forgery(rule, "a forged event with 64 zeros as its signature", "not the HMAC of this body")
-    yield _with(case, material.signed, "0" * 64)
+    yield with_header(case, material.signed, "0" * 64)
 
 
 def half_signature(material: Material) -> Iterator[Case]:
     rule, reason = "half-signature", "not the whole signature"
     case = material.forgery(rule, "a forged event with only the first half of its signature correct", reason)
-    right = _value(case, material.signed)
-    yield _with(case, material.signed, right[:32] + _other_digits(right[32:]))
+    right = header_of(case, material.signed)
+    yield with_header(case, material.signed, right[:32] + _other_digits(right[32:]))
     case = material.forgery(rule, "a forged event with only the second half of its signature correct", reason)
-    right = _value(case, material.signed)
-    yield _with(case, material.signed, _other_digits(right[:32]) + right[32:])
+    right = header_of(case, material.signed)
+    yield with_header(case, material.signed, _other_digits(right[:32]) + right[32:])
     case = material.forgery(rule, "a forged event with a wrong last digit in its signature", reason)
-    right = _value(case, material.signed)
-    yield _with(case, material.signed, right[:-1] + _other_digits(right[-1:]))
+    right = header_of(case, material.signed)
+    yield with_header(case, material.signed, right[:-1] + _other_digits(right[-1:]))
 
 
 def missing_signature(material: Material) -> Iterator[Case]:
     case = material.forgery("missing-signature", "a forged event without X-Signature", "X-Signature is missing")
-    yield _with(case, material.signed, None)
+    yield with_header(case, material.signed, None)
     case = material.forgery("missing-signature", "a forged event with an empty X-Signature", "X-Signature is empty")
-    yield _with(case, material.signed, "")
+    yield with_header(case, material.signed, "")
 
 
 def stale_timestamp(material: Material) -> Iterator[Case]:
@@ -135,21 +135,21 @@ def future_timestamp(material: Material) -> Iterator[Case]:
 
 def missing_timestamp(material: Material) -> Iterator[Case]:
     rule, reason = "missing-timestamp", "X-Timestamp is missing"
-    yield _with(material.forgery(rule, "an event without X-Timestamp", reason), material.timestamp, None)
+    yield with_header(material.forgery(rule, "an event without X-Timestamp", reason), material.timestamp, None)
     for text in ("", "undefined", "None", "null"):
         # The value that a program gets for a missing header if it does not check for one.
         case = material.forgery(rule, f'an event without X-Timestamp, signed over "{text}.<body>"', reason)
-        yield _with(_resigned(case, material, text), material.timestamp, None)
+        yield with_header(resigned(case, material, text), material.timestamp, None)
     case = material.forgery(rule, "an event without X-Timestamp, signed over the body alone", reason)
     bare = hmac.digest(material.key.encode(), case.body, "sha256").hex()
-    yield _with(_with(case, material.signed, bare), material.timestamp, None)
+    yield with_header(with_header(case, material.signed, bare), material.timestamp, None)
 
 
 def garbled_timestamp(material: Material) -> Iterator[Case]:
     for text in ("yesterday", "NaN"):
         reason = "X-Timestamp is not a number, so it is not within five minutes"
         case = material.forgery("garbled-timestamp", f'an event with a signed X-Timestamp of "{text}"', reason)
-        yield _with(_resigned(case, material, text), material.timestamp, text)
+        yield with_header(resigned(case, material, text), material.timestamp, text)
 
 
 def timestamp_edge(material: Material) -> Iterator[Case]:
@@ -248,46 +248,19 @@ SIGNING: Mapping[str, Callable[[Material], Iterator[Case]]] = {
 """The requests for each rule that depends only on the signature check."""
 
 
-def vectors_only(material: Material) -> Iterator[Case]:
-    """Yield cases for tests of signature verifiers. `rampsim certify` does not send them.
-
-    The service never sends these requests, but the specification's rules for signatures also determine whether to
-    accept them.
-    """
-    reason = "the signature is written in lower case"
-    case = material.forgery("unknown-signature", "a signature in upper case", reason)
-    yield _with(case, material.signed, _value(case, material.signed).upper())
-    reason = "two joined headers are not a signature"
-    case = material.forgery("unknown-signature", "two signatures, joined by a comma", reason)
-    yield _with(case, material.signed, f"{'0' * 64}, {_value(case, material.signed)}")
-    reason = "seconds read as milliseconds are decades old"
-    seconds = str(material.now_ms() // 1000)
-    case = material.forgery("stale-timestamp", "a timestamp in seconds", reason)
-    yield _with(_resigned(case, material, seconds), material.timestamp, seconds)
-    yield material.genuine("valid-event", "an empty body", b"", "an empty body can be signed, too")
-    body = b'{"price": 1.10, "big": 12345678901234567890, "id": "evt_1", "id": "evt_2"}'
-    yield material.genuine("reserialised-body", "JSON that no serializer reproduces", body, "signed as it is")
-    body = dumps(material.event()) + b"\r\n"
-    yield material.genuine("trimmed-body", "CR and LF after the JSON", body, "signed with its line end")
-    body = dumps(material.event())
-    reason = "the body is not the signed one"
-    yield material.forgery("trimmed-body", "a space added at the end", reason, body=body + b" ", signed=body)
-    yield material.forgery("altered-body", "a missing last byte", reason, body=body[:-1], signed=body)
-
-
-def _with(case: Case, name: str, value: str | None) -> Case:
+def with_header(case: Case, name: str, value: str | None) -> Case:
     """Return a case with a different value for a header, or without the header if the value is None."""
     headers = [(one, value if one == name else own) for one, own in case.headers]
     return replace(case, headers=tuple((one, own) for one, own in headers if own is not None))
 
 
-def _value(case: Case, name: str) -> str:
+def header_of(case: Case, name: str) -> str:
     return next(value for one, value in case.headers if one == name)
 
 
-def _resigned(case: Case, material: Material, stamp: str) -> Case:
+def resigned(case: Case, material: Material, stamp: str) -> Case:
     """Return a case whose signature covers a different timestamp (`stamp`) from the one in its header."""
-    return _with(case, material.signed, material.signing.signature.sign(material.key, stamp, case.body))
+    return with_header(case, material.signed, material.signing.signature.sign(material.key, stamp, case.body))
 
 
 def _with_object(event: JsonObject, **members: str) -> JsonObject:

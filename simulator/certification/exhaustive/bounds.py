@@ -124,15 +124,3 @@ class Bounds:
                 for length in range(len(by_length) + self.copies)
             ]
         return sum(by_length if longest is None else by_length[: longest + 1])
-
-    @property
-    def delivery_states(self) -> int:
-        """The number of different multisets of deliveries."""
-        return int((self.copies + 1) ** len(self.events))
-
-    @property
-    def delivery_edges(self) -> int:
-        """The number of pairs of a state and a delivery that is possible in it. A state is the number of deliveries of
-        each event so far.
-        """
-        return int(len(self.events) * self.copies * (self.copies + 1) ** (len(self.events) - 1))

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMappin
 from dataclasses import field
 from functools import cached_property
 from pathlib import Path
-from typing import NotRequired
 
 from typing_extensions import TypedDict
 
@@ -21,15 +20,12 @@ SUFFIXES = (".yaml", ".yml", ".json")
 
 
 class FileProblem(TypedDict):
-    """A problem in a scenario file, as reported in responses. Lines and columns start at 1. `file` is set if several
-    files were read.
-    """
+    """A problem in a scenario file, as reported in responses. Lines and columns start at 1."""
 
     path: str
     line: int
     column: int
     message: str
-    file: NotRequired[str]
 
 
 @dataclass(frozen=True)

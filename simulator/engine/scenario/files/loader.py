@@ -13,7 +13,7 @@ from pathlib import Path as FilePath
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from simulator.engine.scenario.files.library import FileProblem, Library, ScenarioFile, files_in, source_of
+from simulator.engine.scenario.files.library import FileProblem, ScenarioFile, source_of
 from simulator.engine.scenario.language import parts, schema
 from simulator.engine.scenario.language.action_checks import names_of
 from simulator.engine.scenario.language.bounds import FILE, UPLOAD, Bounds
@@ -36,9 +36,7 @@ class ScenarioError(Exception):
         self.warnings = warnings
         self.source = source
         count = len(errors)
-        lines = [
-            f"{error.get('file', source)}:{error['line']}:{error['column']}: {_line_of(error)}" for error in errors
-        ]
+        lines = [f"{source}:{error['line']}:{error['column']}: {_line_of(error)}" for error in errors]
         super().__init__("\n".join([f"{count} {'problem' if count == 1 else 'problems'}", *lines]))
 
 
@@ -59,8 +57,13 @@ class Loader:
 
         Raise `ScenarioError` with all problems if the scenario is invalid.
         """
-        document, loaded = self._read(text, source, bounds)
-        self._check(document, known)
+        document = read(text if isinstance(text, str) else _decoded(text, source), bounds)
+        loaded = None
+        if isinstance(document.value, dict):
+            loaded = self._validated(document)
+            self._check(document, known)
+        elif not document.problems or document.value is not None:
+            document.report((), "a scenario must be a mapping with the field `name`")
         whole = text if isinstance(text, str) else text.decode()
         return replace(_finish(document, loaded, source), text=whole)
 
@@ -105,38 +108,6 @@ class Loader:
             raise ScenarioError([problem], source_of(path))
         return file
 
-    def load_directory(self, directory: FilePath) -> Library:
-        """Read all scenarios in a directory, sorted by file name.
-
-        If any file is invalid, raise `ScenarioError` with the problems in all files.
-        """
-        read_files = [(path, *self._read(path.read_bytes(), source_of(path), FILE)) for path in files_in(directory)]
-        names = [document.value.get("name") for _, document, _ in read_files if isinstance(document.value, dict)]
-        library = Library()
-        errors: list[FileProblem] = []
-        for path, document, loaded in read_files:
-            self._check(document, [name for name in names if isinstance(name, str)])
-            if loaded is not None and loaded.name in library:
-                document.report(("name",), f"the scenario `{loaded.name}` is already defined in another file")
-            try:
-                file = _finish(document, loaded, source_of(path))
-            except ScenarioError as error:
-                errors += [{"file": str(path), **problem} for problem in error.errors]
-            else:
-                library[file.name] = file
-        if errors:
-            raise ScenarioError(errors, str(directory))
-        return library
-
-    def _read(self, text: str | bytes, source: str, bounds: Bounds) -> tuple[Document, Scenario | None]:
-        document = read(text if isinstance(text, str) else _decoded(text, source), bounds)
-        if document.problems and document.value is None:
-            return document, None
-        if not isinstance(document.value, dict):
-            document.report((), "a scenario must be a mapping with the field `name`")
-            return document, None
-        return document, self._validated(document)
-
     def _validated(self, document: Document) -> Scenario | None:
         """Return the validated scenario. If validation finds problems, add them to the document and return None."""
         try:
@@ -147,10 +118,9 @@ class Loader:
             return None
 
     def _check(self, document: Document, known: Iterable[str]) -> None:
-        if isinstance(document.value, dict):
-            name = document.value.get("name")
-            scenarios = tuple(dict.fromkeys([*known, *([name] if isinstance(name, str) else [])]))
-            ScenarioChecker(document, self._vocabulary, scenarios).check()
+        name = document.value.get("name")
+        scenarios = tuple(dict.fromkeys([*known, *([name] if isinstance(name, str) else [])]))
+        ScenarioChecker(document, self._vocabulary, scenarios).check()
 
 
 def _decoded(raw: bytes, source: str) -> str:

@@ -30,6 +30,3 @@ def put_facts(world: World, facts: Shown) -> None:
             own = product_id(identifier, environment)
             old = fees.product_of(world, environment, own) or template(own, environment, wanted.product)
             fees.put_changed(world, old, wanted)
-
-
-__all__ = ["fit", "put_facts", "wrong_fact"]

@@ -356,19 +356,6 @@ def test_error_text_looks_like_compiler_output() -> None:
     )
 
 
-def test_load_directory_reports_problems_of_all_files(tmp_path: Path) -> None:
-    (tmp_path / "b.yaml").write_text("name: b\nrules: [{on: created, do: [{scenario: a}]}]")
-    (tmp_path / "a.json").write_text('{"name": "a"}')
-    (tmp_path / "notes.txt").write_text("no scenario")
-    assert list(LOADER.load_directory(tmp_path)) == ["a", "b"]
-    assert LOADER.load_file(tmp_path / "a.json").source == str(tmp_path / "a.json")
-    (tmp_path / "c.yaml").write_text("name: a")
-    (tmp_path / "d.yaml").write_text("rules: 5")
-    with pytest.raises(ScenarioError) as caught:
-        LOADER.load_directory(tmp_path)
-    assert [Path(one["file"]).name for one in caught.value.errors] == ["c.yaml", "d.yaml", "d.yaml"]
-
-
 @pytest.mark.parametrize(
     ("pattern", "why"),
     [
