@@ -35,8 +35,7 @@ def advice_of(fault: str) -> Advice:
 
 
 FAMILIES: Mapping[str, tuple[str, Sequence[str]]] = {
-    name: (says, classes)
-    for name, (says, *classes) in loads(files(__package__).joinpath("fixes.json").read_bytes())["causes"].items()
+    name: (says, classes) for name, (says, *classes) in _READ["causes"].items()
 }
 """Fault classes that find the same mistake. Each entry has a name for the group, and the classes in it."""
 _FAMILY_OF = {fault: name for name, (_, classes) in FAMILIES.items() for fault in classes}
