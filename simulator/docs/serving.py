@@ -6,25 +6,20 @@ Only the assumptions page contains data from a world: which assumptions were obs
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-import jinja2
 from starlette.responses import RedirectResponse, Response
 
-from simulator.docs import library, markdown, search
-from simulator.docs.library import INDEX, Page
+from simulator.docs import layout, library, search, standings
+from simulator.docs.standings import standings_of, with_standings
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import ControlOperation, Handler, Query, Raw, any_text
 from simulator.engine.control.pages import HTML, here
 from simulator.engine.control.refusals import invalid_parameter
-from simulator.engine.control.worlds.world_object import observed_by
 from simulator.engine.rows.error import ApiError
 from simulator.engine.text.json import JsonObject, dumps
-from simulator.engine.worlds.observations import date_observed
-from simulator.engine.worlds.settings import all_settings
 
 _PATH = "/docs"
 _ASSETS = Path(__file__).parent / "page"
@@ -106,13 +101,13 @@ async def _page(call: ControlCall, path: str) -> Raw[str]:
     if path not in library.pages_by_path():
         raise _nothing(path)
     own = _own(call, path)
-    html = await asyncio.to_thread(laid_out, path, own) if own else await asyncio.to_thread(whole, path)
+    html = await asyncio.to_thread(layout.laid_out, path, own) if own else await asyncio.to_thread(layout.whole, path)
     return Raw(here(call, html))
 
 
 def _own(call: ControlCall, path: str) -> str:
     """Return the source of a page for the caller's world, or "" if it is the same for all worlds."""
-    notes = standings_of(call) if path == PAGE else {}
+    notes = standings_of(call) if path == standings.PAGE else {}
     return with_standings(library.pages_by_path()[path].source, notes) if notes else ""
 
 
@@ -153,90 +148,3 @@ DOCS_ROWS: tuple[ControlOperation, ...] = (
     ),
 )
 """The pages contain only the well-known keys of the world `default`."""
-
-
-@cache
-def whole(path: str) -> bytes:
-    """Return a documentation page as HTML. Raises KeyError if there is no such page."""
-    return laid_out(path)
-
-
-def laid_out(path: str, source: str = "") -> bytes:
-    """Return a page as HTML. `source` replaces the content of its file."""
-    page = library.pages_by_path()[path]
-    rendered = markdown.render(page, source)
-    order = list(library.all_pages())
-    place = [one.path for one in order].index(path)
-    return (
-        _template()
-        .render(
-            page=page,
-            title=rendered.title,
-            body=rendered.html,
-            headings=[one for one in rendered.headings if one.level <= 3],
-            sections=library.sections(),
-            before=order[place - 1] if place else None,
-            after=order[place + 1] if place + 1 < len(order) else None,
-            root="../" if "/" in path else "./",
-            link=_link,
-        )
-        .encode()
-    )
-
-
-@cache
-def _template() -> jinja2.Template:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("simulator.docs", "page"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    return environment.get_template("page.html.j2")
-
-
-def _link(page: Page) -> str:
-    """Return a page's path relative to the root of the documentation."""
-    return "" if page.path == INDEX else page.path
-
-
-PAGE = "reference/assumptions"
-_ENTRY = re.compile(r'^<a id="(?P<id>[^"]+)"></a>\*\*')
-_LAST_LINE = re.compile(r"^- \*Can be \[switched\]")
-"""The last line of an entry that has alternatives."""
-
-
-def standings_of(call: ControlCall) -> Mapping[str, str]:
-    """Return a note for each assumption that has alternatives: the behaviour in force, and the date if it was observed.
-
-    The result is empty if the world is not based on observations, or if the caller cannot access it.
-    """
-    world = call.find_world(call.world_id)
-    files = () if world is None else observed_by(call.simulator, world)
-    if world is None or not files:
-        return {}
-    chosen = all_settings(world)["assumptions"]
-    notes = {}
-    for switch in call.simulator.provider.alternatives().values():
-        in_force = chosen.get(switch.id)
-        date = date_observed(switch.id, in_force, files)
-        behaviour = f"`{in_force}`" if in_force else "as assumed"
-        standing = f"observed on {date}" if date else "not observed"
-        other = next((file.date for file in files if file.verdicts.get(switch.id, {}).get("verdict") == "neither"), "")
-        strange = f" On {other}, the service did something else." if other else ""
-        notes[switch.id] = f"- *In this world*: {behaviour}, {standing}.{strange}"
-    return notes
-
-
-def with_standings(source: str, standings: Mapping[str, str]) -> str:
-    """Return the source of the page with a note in each entry."""
-    lines = []
-    entry = ""
-    for line in source.split("\n"):
-        lines.append(line)
-        if found := _ENTRY.match(line):
-            entry = found["id"]
-        elif entry in standings and _LAST_LINE.match(line):
-            lines.append(standings[entry])
-    return "\n".join(lines)
