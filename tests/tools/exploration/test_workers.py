@@ -185,12 +185,17 @@ def test_send(shop):
 
 
 def explored(
-    directory: Path, conftest: str, *words: str, claim: str = "reads first", awaits: str = "reads first"
+    directory: Path,
+    conftest: str,
+    *words: str,
+    claim: str = "reads first",
+    awaits: str = "reads first",
+    test: str = TEST,
 ) -> Explored:
     text = SHOP.replace("@CLAIM@", CLAIMS[claim].strip()).replace("@AWAIT@", AWAITS[awaits].strip())
     (directory / "shop.py").write_text(text)
     (directory / "conftest.py").write_text(conftest + BOOKS)
-    (directory / "test_shop.py").write_text(TEST)
+    (directory / "test_shop.py").write_text(test)
     return explore(directory, *(words or ("--faults", "worker-held-back", "--plan", "full")))
 
 
@@ -222,6 +227,12 @@ def test_one_thread_is_held_only_while_events_are_handled(tmp_path: Path) -> Non
     assert {"work while an event is handled #1", "book while an event is handled #1"} <= {*verdicts(found)}, found.said
     assert CLAIMED not in verdicts(found)
     assert found.code == 0, found.said
+
+
+def test_code_that_the_test_calls_is_not_held_for_a_hook_that_has_emptied_the_queue(tmp_path: Path) -> None:
+    found = explored(tmp_path, HOOK, test=f"{TEST}    shop.send('A-2')\n    shop.world.advance('1m')\n")
+    assert "send while another worker goes on #2" in verdicts(found), found.said
+    assert "connect while another worker goes on #1" not in verdicts(found)
 
 
 def test_quiesce_as_a_command_is_not_a_worker(tmp_path: Path) -> None:
