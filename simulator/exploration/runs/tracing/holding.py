@@ -4,8 +4,8 @@ A piece of work is held at the last place before one of its writes, when it has 
 on. A traced run records these places. The work is not held while it has an open transaction or holds a lock, because
 the other work would wait for it.
 
-The hold ends when the other work has reached a certain point (see `UNTIL`). So the schedule depends on what happens,
-not on time. The time limit only ends a deadlock.
+The hold ends when the other work has reached a certain point (see `places.UNTIL`). So the schedule depends on what
+happens, not on time. The time limit only ends a deadlock.
 """
 
 from __future__ import annotations
@@ -18,29 +18,13 @@ from types import CodeType
 from typing import Any
 
 from simulator.exploration.runs.tasks import Document
+from simulator.exploration.runs.tracing.places import Place, Places
 from simulator.exploration.runs.tracing.scenes import CALL, HANDLER, WORKER, Scene, apart, current
 
 LIMIT_SECONDS = 2.0
 """The largest number of real seconds for which a piece of work is held."""
-UNTIL = {
-    "copy": "",
-    "deliveries": "",
-    "call": " while the call goes on",
-    "queue": " while another worker goes on",
-    "worker": " while another worker goes on",
-    "event": " while an event is handled",
-}
-"""When a hold ends, and how the name of the place says so.
-
-`copy`: a handler is held until the copy of its event has been handled. `deliveries`: a test's call is held until no
-delivery is in flight. `call`: a handler is held until the test's call has made its next write. `queue`: a test's call
-is held until the suite's hook for the application's queue has run. `worker`: a thread is held until another thread has
-done a piece of work that writes. `event`: a thread is held until an event has been handled.
-"""
 _ENDED_BY = {"copy": HANDLER, "deliveries": HANDLER, "event": HANDLER, "worker": WORKER, "call": CALL}
 """The kind of work whose end ends the hold."""
-Place = tuple[str, int]
-"""A file and a line."""
 
 
 class Holding:
@@ -69,59 +53,12 @@ class Holding:
         self._is_over = False
         """True once the target has ended."""
         self._call = _Call()
-        # What a recording run finds
-        self._places: list[Document] = []
-        self._in_threads: list[Document] = []
-        self._threads: set[int] = set()
-        self._writes: Counter[tuple[str, Place]] = Counter()
-        """How often the threads of the application have written directly after a place."""
-        self._during: list[Document] = []
-        """The places of handlers during the last wait for deliveries."""
-
-    # What a recording run finds
+        self._found = Places(has_queue=work is not None)
 
     @property
     def places(self) -> list[Document]:
-        """The places at which work can be held, in an order that does not depend on the speed of threads."""
-        kinds = [*(["worker"] if len(self._threads) > 1 else []), *(["event"] if self._ended[HANDLER] else [])]
-        rows = sorted(self._in_threads, key=lambda place: (place["file"], place["line"], place["visit"]))
-        return [*self._places, *(_until(place, kind) for kind in kinds for place in rows)]
-
-    def _note(self, scene: Scene, code: CodeType, file: str, line: int) -> None:
-        """Remember a place as the last one before the next write of a piece of work."""
-        what = f"{file}:{line} in {code.co_name}" + (f" at {scene.event}" if scene.event else "")
-        visit = scene.visits[file, line]
-        scene.last = {
-            "scene": scene.number, "within": scene.within, "file": file, "line": line, "visit": visit,
-            "what": what, "event": scene.event, "group": scene.event or code.co_name,
-        }  # fmt: skip
-
-    def _record(self, scene: Scene) -> None:
-        """Record the last place before a write."""
-        place = scene.last
-        if place is not None and scene.kind == HANDLER:
-            self._places.append(_until(place, "copy"))
-            self._during.append(place)
-        elif place is not None:
-            if scene.others:
-                self._places.append(_until(place, "deliveries"))
-            if self._work is not None and (scene.queue_calls or scene.queued):
-                self._places.append(_until(place, "queue"))
-            self._places += [{**_until(held, "call"), "at": self._call.place} for held in self._during]
-            self._during = []
-        scene.last, scene.others = None, 0
-        scene.queued += 1
-
-    def _look_on(self, scene: Scene, place: Place) -> None:
-        """After each request of a test's call, wait for the deliveries that it caused. The call can only be held until
-        they are handled if there are any.
-        """
-        if scene.kind == CALL and scene.has_sent:
-            scene.has_sent = False
-            before, self._during = self._ended[HANDLER], []
-            self._call.place = [*place, scene.visits[place]]
-            self._drained()
-            scene.others += self._ended[HANDLER] - before
+        """What a recording run has found: the places at which work can be held."""
+        return self._found.listed(handles=self._ended[HANDLER] > 0)
 
     # Pieces of work
 
@@ -132,24 +69,12 @@ class Holding:
         scene.thread = threading.get_ident()
         plan = self._plan
         if scene.kind == WORKER:
-            self._threads.add(scene.thread)
-            scene.on_write = self._record_in_thread
+            self._found.threads.add(scene.thread)
+            scene.on_write = self._found.record_in_thread
             return
-        scene.on_write = self._record if plan is None else _forget
+        scene.on_write = self._found.record if plan is None else _forget
         if plan is not None and (scene.within, scene.number) == (plan["within"], plan["scene"]):
             self._target = scene
-
-    def _record_in_thread(self, scene: Scene) -> None:
-        """Count a write of a thread, and record the last place before it.
-
-        A place is named by the number of writes after it, because the threads share the work by chance.
-        """
-        if (place := scene.last) is not None:
-            key = (scene.within, (place["file"], place["line"]))
-            self._writes[key] += 1
-            self._in_threads.append({**place, "scene": 0, "visit": self._writes[key]})
-        scene.last = None
-        scene.queued += 1
 
     def may_begin(self, scene: Scene) -> Callable[[], object] | None:
         """Return None if a handler may begin. Otherwise, return a function that waits until it may.
@@ -196,7 +121,7 @@ class Holding:
             return
         if self._is_target(scene, place):
             self._hold(scene)
-        self._note(scene, code, file, line)
+        self._found.note(scene, code, file, line)
 
     def suspended(self, scene: Scene, code: CodeType, file: str, line: int) -> Callable[[], object] | None:
         """Record a handler in an event loop, which has waited at a line of the application and is about to continue.
@@ -209,8 +134,19 @@ class Holding:
             return None
         scene.visits[place] += 1
         is_target = self._is_target(scene, place)
-        self._note(scene, code, file, line)
+        self._found.note(scene, code, file, line)
         return (lambda: self._hold(scene)) if is_target else None
+
+    def _look_on(self, scene: Scene, place: Place) -> None:
+        """After each request of a test's call, wait for the deliveries that it caused. The call can only be held until
+        they are handled if there are any.
+        """
+        if scene.kind == CALL and scene.has_sent:
+            scene.has_sent = False
+            before, self._found.during = self._ended[HANDLER], []
+            self._found.call_place = [*place, scene.visits[place]]
+            self._drained()
+            scene.others += self._ended[HANDLER] - before
 
     def _is_target(self, scene: Scene, place: Place) -> bool:
         """Return True if a piece of work is now at the place at which it is to be held."""
@@ -218,7 +154,7 @@ class Holding:
         if plan is None or self._is_past or place != (plan["file"], plan["line"]):
             return False
         if scene.kind == WORKER:
-            visit = self._writes[scene.within, place] + 1
+            visit = self._found.writes[scene.within, place] + 1
             return scene.within == plan["within"] and self._until in ("worker", "event") and visit == plan["visit"]
         return scene is self._target and scene.visits[place] == plan["visit"]
 
@@ -274,7 +210,7 @@ class Holding:
         """Let the held handler continue, and wait until it has ended. A test's call does this before it calls the
         simulator's control interface, and at its end.
         """
-        self._during = []
+        self._found.during = []
         if self._call.goes_on:
             self._call.goes_on = False
             with self._changed:
@@ -288,8 +224,6 @@ class _Call:
     """The test's call in a run in which a handler is held meanwhile."""
 
     def __init__(self) -> None:
-        self.place: list[Any] = []
-        """In a recording run, the place at which the call last waited for deliveries."""
         self.goes_on = False
         """True while the handler is held for it."""
         self.wrote = False
@@ -309,9 +243,3 @@ def call_waits(holding: Holding) -> None:
     scene = current()
     if scene is not None and scene.kind == CALL:
         holding.waits(scene)
-
-
-def _until(place: Document, kind: str) -> Document:
-    """Return a place with the condition that ends the hold."""
-    group = place["group"] if not UNTIL[kind] else f"{place['group']}{UNTIL[kind]}"
-    return {**place, "what": place["what"] + UNTIL[kind], "group": group, "until": kind}
