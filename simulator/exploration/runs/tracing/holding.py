@@ -57,7 +57,7 @@ class Holding:
 
     @property
     def places(self) -> list[Document]:
-        """What a recording run has found: the places at which work can be held."""
+        """The places at which work can be held, as a recording run has found them."""
         return self._found.listed(handles=self._ended[HANDLER] > 0)
 
     # Pieces of work
