@@ -57,7 +57,7 @@ check: $(VENV)/.packages  ## All that CI runs, two things at a time: a quarter o
 	@bash .ci/check
 
 probes: $(VENV)/.dev  ## Compute the probes that tell assumptions from their alternatives, a minute; ARGS=--deep for all flows
-	$(BIN)/python -m simulator.evidence $(ARGS)
+	$(BIN)/python -m contracts.generator.probes $(ARGS)
 
 evidence: $(VENV)/.dev  ## Probe hidden services and count what is decided, and what wrongly
 	$(BIN)/python -m tests.tools.evidence.hidden $(or $(ARGS),10)

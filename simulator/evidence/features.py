@@ -13,7 +13,7 @@ from decimal import Decimal
 from itertools import combinations
 from typing import Any, NamedTuple, TypeAlias
 
-from simulator.evidence.flow import Exchange, Step, Trace
+from simulator.evidence.flow import Step, Trace
 
 Features: TypeAlias = dict[str, str]
 """Features by name. A feature that a trace does not show is absent."""
@@ -177,11 +177,6 @@ class ReplyForm(NamedTuple):
     fields: frozenset[str]
     """The fields that every response has unless it is a refusal."""
 
-    def joined(self, other: ReplyForm) -> ReplyForm:
-        """Return a form that allows every response that this form or the other form allows."""
-        fields = self.fields & other.fields if self.fields and other.fields else self.fields | other.fields
-        return ReplyForm(self.answers | other.answers, fields)
-
     def covers(self, other: ReplyForm) -> bool:
         """Return True if a response of the form `other` also counts as a response of this form. `other` must have no
         other statuses or error codes. Unless it is a refusal, it must also have at least half of this form's fields.
@@ -207,9 +202,8 @@ def reply_forms(features: Features) -> dict[str, ReplyForm]:
     return found
 
 
-def differences(one: Features, other: Features) -> set[str]:
-    """Return the names of the features that differ between two traces."""
-    return {name for name in one.keys() | other.keys() if one.get(name, ABSENT) != other.get(name, ABSENT)}
-
-
-__all__ = ["ABSENT", "Exchange", "Features", "differences", "features_of"]
+def tells(name: str, one: Mapping[str, Sequence[str]], other: Mapping[str, Sequence[str]]) -> bool:
+    """Return True if the values of a feature under one alternative differ from all its values under another
+    alternative.
+    """
+    return set(one[name]).isdisjoint(other[name])

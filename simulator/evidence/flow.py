@@ -7,7 +7,7 @@ account and environment of the run. A target plays steps. It is a world of the s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
@@ -15,10 +15,15 @@ from typing import Any, Protocol, TypeAlias
 import yaml
 
 from simulator.engine.text.json import JsonObject, Shown
+from simulator.kernel.copying import replace
 from simulator.kernel.dataclass import dataclass
 
 ACCOUNT = "account"
 """The name that steps use for the account."""
+AGAIN = "'"
+"""The suffix of the name of a repeated step."""
+AS_ASSUMED = ""
+"""The side of a probe without any alternative."""
 
 _MOST_REPEATS = 40
 """The number of calls after which a step with `until` fails, including the first one."""
@@ -233,28 +238,12 @@ def _at(values: Shown, name: str, path: str) -> str:
     return str(value)
 
 
-def closure(name: str, steps: Steps, done: Sequence[str] = ()) -> Iterator[str]:
-    """Yield the steps that a step depends on, and then the step itself. Steps in `done` are omitted."""
-    seen = set(done)
-
-    def visit(one: str) -> Iterator[str]:
-        if one in seen:
-            return
-        seen.add(one)
-        for need in steps[one].needs:
-            yield from visit(need)
-        yield one
-
-    yield from visit(name)
-
-
 def read_steps(path: Path) -> dict[str, Step]:
     """Return the steps in a YAML file, by name."""
     rows: list[JsonObject] = yaml.safe_load(path.read_bytes())
     return steps_of(rows)
 
 
-def read_flows(path: Path) -> list[Flow]:
-    """Return the flows in a YAML file."""
-    rows: list[list[str]] = yaml.safe_load(path.read_bytes())
-    return [tuple(row) for row in rows]
+def steps_in(flow: Flow, steps: Steps) -> list[Step]:
+    """Return the steps of a flow. A repeated step has a separate name."""
+    return [replace(steps[name.rstrip(AGAIN)], name=name) for name in flow]

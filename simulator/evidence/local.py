@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
-from collections.abc import Callable, Mapping, Sequence
+import random
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -14,6 +15,7 @@ from simulator.engine.server.config import Config
 from simulator.engine.text.json import Shown
 from simulator.engine.webhooks import Outcome
 from simulator.engine.webhooks.operations import TEST_EVENT
+from simulator.engine.worlds.alternatives import Switches
 from simulator.engine.worlds.simulator import Simulator
 from simulator.evidence.flow import Reply
 from simulator.host import create_app
@@ -183,10 +185,6 @@ class LocalWorld(FreshWorld):
     def wait(self, until: str) -> bool:
         return self.control("POST", "/clock/advance", advance_body(until)).status == 200
 
-    def change_data(self, change: Callable[..., None]) -> None:
-        """Change the reference data of the world with a function. The function gets `read` and `act` as arguments."""
-        change(self.read, self.act)
-
 
 def invented(now: str, run: str) -> dict[str, str]:
     """Return the values for a flow that do not come from the account. `run`: digits that make references unique."""
@@ -212,4 +210,14 @@ def advance_body(until: str) -> dict[str, str]:
     return {"to": until} if until[:4].isdigit() and "T" in until else {"by": until}
 
 
-__all__ = ["FreshWorld", "LocalWorld", "Simulators", "action_path", "advance_body", "invented"]
+_SHARE_SWITCHED = 0.3
+
+
+def combination(switches: Switches, seed: str, *, without: str = "", share: float = _SHARE_SWITCHED) -> dict[str, str]:
+    """Return random alternatives for a random share of the assumptions."""
+    chance = random.Random(seed)
+    return {
+        identifier: chance.choice(list(switch.alternatives))
+        for identifier, switch in switches.items()
+        if chance.random() < share and identifier != without
+    }

@@ -6,11 +6,10 @@ from collections.abc import Iterable
 
 from simulator.engine.text.json import Shown, loads
 from simulator.engine.worlds.alternatives import Switches
-from simulator.evidence.flow import Steps
+from simulator.evidence.flow import AGAIN, Steps
 from simulator.evidence.listener import QUIET_SECONDS
 from simulator.evidence.provided import Probing
 from simulator.evidence.remote import ACCESS_CALLS
-from simulator.evidence.search import AGAIN
 from simulator.kernel.dataclass import dataclass
 from simulator.service import TOKEN_EXCHANGE
 

@@ -11,14 +11,12 @@ from itertools import combinations
 from simulator.engine.text.json import Shown
 from simulator.engine.worlds.alternatives import Switches
 from simulator.engine.worlds.observations import Result
-from simulator.evidence.features import ABSENT, Features, ReplyForm, features_of, reply_forms
-from simulator.evidence.flow import Exchange, Steps, Unresolved, filled, play
+from simulator.evidence.features import ABSENT, Features, ReplyForm, features_of, reply_forms, tells
+from simulator.evidence.flow import AS_ASSUMED, Exchange, Steps, Unresolved, filled, play, steps_in
 from simulator.evidence.interrupts import Interrupted
 from simulator.evidence.planning import Options, Planned, blocked
-from simulator.evidence.predictions import tells
 from simulator.evidence.provided import Probing
 from simulator.evidence.remote import NotTheService, RemoteService, SpentBudget
-from simulator.evidence.search import AS_ASSUMED, steps_in
 from simulator.kernel.dataclass import dataclass
 
 _REASONS = (

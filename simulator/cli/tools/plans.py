@@ -53,7 +53,7 @@ def plan_document(
 
 
 def _row(row: Planned, steps: Mapping[str, Step], steers: bool) -> JsonObject:
-    from simulator.evidence.search import steps_in
+    from simulator.evidence.flow import steps_in
 
     flow = steps_in(row.flow, steps)
     return {

@@ -16,15 +16,14 @@ from simulator.engine.worlds.alternatives import Switches
 from simulator.evidence.corpus import Corpus, Exchange, Recording
 from simulator.evidence.corpus.known import known
 from simulator.evidence.features import ABSENT, Features, features_of
+from simulator.evidence.flow import AS_ASSUMED, Reply, Step
 from simulator.evidence.flow import Exchange as Seen
-from simulator.evidence.flow import Reply, Step
-from simulator.evidence.local import Simulators
+from simulator.evidence.local import Simulators, combination
 from simulator.evidence.probing import Verdict
 from simulator.evidence.provided import Probing
 from simulator.evidence.replay.players import LocalPlayer
 from simulator.evidence.replay.replaying import replay
 from simulator.evidence.replay.schedule import Replayed, Schedule, scheduled
-from simulator.evidence.search import AS_ASSUMED, combination
 from simulator.kernel.dataclass import dataclass
 
 Assumed: TypeAlias = tuple[tuple[str, str], ...]

@@ -10,10 +10,9 @@ from typing import Any
 
 from simulator.engine.text.json import Shown
 from simulator.evidence.corpus import Exchange, Pseudonyms, Recording, Traffic, sanitise
-from simulator.evidence.flow import Reply, play, read_steps
+from simulator.evidence.flow import Reply, play, read_steps, steps_in
 from simulator.evidence.local import LocalWorld, Simulators, invented
 from simulator.evidence.planning import read_probes
-from simulator.evidence.search import steps_in
 from simulator.kernel.clock import parse_timestamp
 from simulator.service import TOOLING
 

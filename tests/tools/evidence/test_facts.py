@@ -49,7 +49,7 @@ def facts_of(world: LocalWorld) -> JsonObject:
 def other_facts(simulators: Simulators) -> JsonObject:
     world = simulators.world({})
     for change in PROBING.other_data:
-        world.change_data(change)
+        change(world.read, world.act)
     world.act("set_rate", "", {"asset": "XLM", "fiat_currency": "ZAR", "rate": "4.4"})
     return facts_of(world)
 
@@ -248,7 +248,7 @@ def traffic_of(world: LocalWorld, *paths: str, hide_amounts: bool = False) -> li
 def test_recorded_facts_are_the_facts_of_the_service(simulators: Simulators) -> None:
     world = simulators.world({})
     for change in PROBING.other_data:
-        world.change_data(change)
+        change(world.read, world.act)
     facts = recorded_facts(traffic_of(world, *READS), PROBING)
     assert "unfit" not in facts
     seen, read = PROBING.fit_facts(facts)[0], PROBING.fit_facts(facts_of(world))[0]

@@ -16,10 +16,9 @@ from simulator.engine.server.config import Config
 from simulator.engine.worlds.settings import DEFAULTS
 from simulator.evidence import observed
 from simulator.evidence.corpus import Corpus, Recording, read_corpus
-from simulator.evidence.local import Simulators
+from simulator.evidence.local import Simulators, combination
 from simulator.evidence.probing import Verdict
 from simulator.evidence.replay.inferring import Inference, features_in
-from simulator.evidence.search import combination
 from simulator.service import TOOLING
 from tests.remote import running
 from tests.tools.evidence.recorded import FLOWS, record, write

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
+from contracts.generator.probe_search import Search
+from contracts.generator.probes import computed
 from simulator.contract.files import contract_document, followed
-from simulator.evidence.computing import computed
 from simulator.evidence.features import ABSENT
-from simulator.evidence.flow import read_steps
-from simulator.evidence.local import invented
+from simulator.evidence.flow import AGAIN, AS_ASSUMED, read_steps
+from simulator.evidence.local import combination, invented
 from simulator.evidence.planning import read_probes
-from simulator.evidence.search import AGAIN, AS_ASSUMED, Search, combination
 from simulator.service import TOOLING
 
 PROBING = TOOLING.probing()

@@ -1,34 +1,31 @@
 """The search for probes: flows and robust features that distinguish an assumption from its alternatives.
 
 The sides of an assumption are its default and its alternatives. A feature is robust if it distinguishes the sides
-whatever the other assumptions and the account's reference data are. `computing` writes the result, which is
+whatever the other assumptions and the account's reference data are. `probes` writes the result, which is
 deterministic.
 """
 
 from __future__ import annotations
 
-import random
 from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
+from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+import yaml
+
+from contracts.generator.predictions import differences, fewest, is_of_event, is_robust, same, told
 from simulator.engine.text.json import JsonObject
 from simulator.engine.worlds.alternatives import Switches
-from simulator.evidence.features import ABSENT, Features, ReplyForm, differences, features_of, reply_forms
-from simulator.evidence.flow import Flow, Step, Steps, closure, play, read_flows
-from simulator.evidence.local import START, LocalWorld, Simulators, invented
-from simulator.evidence.predictions import fewest, is_of_event, is_robust, same, told
+from simulator.evidence.features import ABSENT, Features, ReplyForm, features_of, reply_forms
+from simulator.evidence.flow import AGAIN, AS_ASSUMED, Flow, Steps, play, steps_in
+from simulator.evidence.local import START, LocalWorld, Simulators, combination, invented
 from simulator.evidence.provided import Probing
 from simulator.kernel.clock import parse_timestamp
-from simulator.kernel.copying import replace
 
 Assumed: TypeAlias = tuple[tuple[str, str], ...]
 """The alternatives in force, sorted: (id, alternative)."""
-AGAIN = "'"
-"""The suffix of the name of a repeated step."""
-AS_ASSUMED = ""
-"""The side of a probe without any alternative."""
 
 _STATE = " body.status"
 """The suffix of names of features that contain the status of a resource."""
@@ -37,7 +34,6 @@ _HOOK = "hook}"
 _MOST_STEPS = 10
 _UNCAUSED = -2
 _COMBINATIONS = 20
-_SHARE_SWITCHED = 0.3
 _MOST_BREAKING = 3
 """The maximum number of alternatives to other assumptions that a probe may depend on."""
 _LEAST_SHARE_PLAYED = 0.6
@@ -53,11 +49,6 @@ class Run(NamedTuple):
     consulted: frozenset[str]
     """The assumptions that the simulator consulted."""
     waited_seconds: int
-
-
-def steps_in(flow: Flow, steps: Steps) -> list[Step]:
-    """Return the steps of a flow. A repeated step has a separate name."""
-    return [replace(steps[name.rstrip(AGAIN)], name=name) for name in flow]
 
 
 class Search:
@@ -107,7 +98,7 @@ class Search:
     def _prepare(self, world: LocalWorld, data: int) -> None:
         changes, histories = self.probing.other_data, self.probing.histories
         if data < len(changes):
-            world.change_data(changes[data])
+            changes[data](world.read, world.act)
             return
         history = histories[data - len(changes)]
         play(steps_in(history, self.steps), world)
@@ -363,19 +354,12 @@ class Search:
             yield combination(self.switches, f"{identifier} {at}", without=identifier), -1, 1
 
 
-def combination(switches: Switches, seed: str, *, without: str = "", share: float = _SHARE_SWITCHED) -> dict[str, str]:
-    """Return random alternatives for a random share of the assumptions."""
-    chance = random.Random(seed)
-    return {
-        identifier: chance.choice(list(switch.alternatives))
-        for identifier, switch in switches.items()
-        if chance.random() < share and identifier != without
-    }
-
-
 def _join(forms: dict[str, ReplyForm], features: Features) -> None:
     for step, form in reply_forms(features).items():
-        forms[step] = forms[step].joined(form) if step in forms else form
+        if known := forms.get(step):  # both forms are allowed
+            fields = known.fields & form.fields if known.fields and form.fields else known.fields | form.fields
+            form = ReplyForm(known.answers | form.answers, fields)
+        forms[step] = form
 
 
 def _now(world: LocalWorld) -> int:
@@ -384,3 +368,24 @@ def _now(world: LocalWorld) -> int:
 
 def _switched(assumed: Mapping[str, str], identifier: str, side: str) -> dict[str, str]:
     return {**assumed, identifier: side} if side else dict(assumed)
+
+
+def closure(name: str, steps: Steps, done: Sequence[str] = ()) -> Iterator[str]:
+    """Yield the steps that a step depends on, and then the step itself. Steps in `done` are omitted."""
+    seen = set(done)
+
+    def visit(one: str) -> Iterator[str]:
+        if one in seen:
+            return
+        seen.add(one)
+        for need in steps[one].needs:
+            yield from visit(need)
+        yield one
+
+    yield from visit(name)
+
+
+def read_flows(path: Path) -> list[Flow]:
+    """Return the flows in a YAML file."""
+    rows: list[list[str]] = yaml.safe_load(path.read_bytes())
+    return [tuple(row) for row in rows]

@@ -1,13 +1,20 @@
-"""Computes the content of the probes file. Tries flows level by level until there is a probe for each alternative."""
+"""`python -m contracts.generator.probes`: computes the probes and writes them to the provider's file.
+
+Tries flows level by level until there is a probe for each alternative.
+"""
 
 from __future__ import annotations
 
+import json
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
+from contracts.generator.predictions import differs
+from contracts.generator.probe_search import Search
 from simulator.engine.text.json import JsonObject
-from simulator.evidence.predictions import differs
-from simulator.evidence.search import Search
+from simulator.evidence.flow import read_steps
+from simulator.service import TOOLING
 
 _MOST_ATTEMPTS = 8
 """The number of flows at each level in which the search looks for robust features of one assumption."""
@@ -92,3 +99,24 @@ def _document(search: Search, probes: list[JsonObject], left: set[tuple[str, str
         for one, name in sorted(left, key=lambda pair: (order.index(pair[0]), pair[1]))
     ]
     return {"version": 1, "flows": flows, "probes": rows, "undecidable": undecidable}
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(line + "\n")
+    sys.stderr.flush()
+
+
+def main() -> None:
+    probing = TOOLING.probing()
+    search = Search(probing, TOOLING.alternatives(), read_steps(probing.steps), deep="--deep" in sys.argv)
+    try:
+        document = computed(search, _say)
+    finally:
+        search.close()
+    content = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    probing.probes.write_text(content, encoding="utf-8")
+    _say(f"{len(document['probes'])} probes, {search.played} runs")
+
+
+if __name__ == "__main__":
+    main()

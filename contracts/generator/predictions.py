@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import TypeAlias
 
-from simulator.evidence.features import ABSENT, Features, differences
+from simulator.evidence.features import ABSENT, Features, tells
 
 Prediction: TypeAlias = Mapping[str, Sequence[str]]
 """The possible values of each feature on one side."""
@@ -29,13 +29,6 @@ def is_robust(values: Sequence[set[str]]) -> bool:
     A side can have several values, because the status, code or format may also depend on other assumptions.
     """
     return all(len(one) <= _MOST_VALUES for one in values) and any(a.isdisjoint(b) for a, b in combinations(values, 2))
-
-
-def tells(name: str, one: Prediction, other: Prediction) -> bool:
-    """Return True if the values of a feature under one alternative differ from all its values under another
-    alternative.
-    """
-    return set(one[name]).isdisjoint(other[name])
 
 
 def told(names: Iterable[str], predictions: Mapping[str, Prediction]) -> set[tuple[str, str]]:
@@ -67,3 +60,8 @@ def differs(one: Features, other: Features, *, also_events: bool) -> bool:
 def is_of_event(name: str) -> bool:
     """Return True if the name of a feature shows that it describes an event, not a response."""
     return name.startswith("event ") or " : event " in name or " = event " in name
+
+
+def differences(one: Features, other: Features) -> set[str]:
+    """Return the names of the features that differ between two traces."""
+    return {name for name in one.keys() | other.keys() if one.get(name, ABSENT) != other.get(name, ABSENT)}
