@@ -18,6 +18,8 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
+from simulator.engine.text.enums import DESCRIPTIONS, values_of
+
 Fields: TypeAlias = "Mapping[type[Any], Mapping[str, dict[str, Any]]]"
 """Restrictions of fields in the contract, by model. Subclasses inherit them."""
 
@@ -110,3 +112,9 @@ def _texts_in(body: list[ast.stmt]) -> dict[str, str]:
             said = text.value if isinstance(text, ast.Constant) and isinstance(text.value, str) else ""
             found[node.target.id] = " ".join(said.split())
     return found
+
+
+def meanings_of(schema: Mapping[str, Any]) -> dict[str, str]:
+    """Return the description of each value, or {} if the schema has none."""
+    texts: list[str] = schema.get(DESCRIPTIONS, [])
+    return dict(zip(map(str, values_of(schema)), texts, strict=False))

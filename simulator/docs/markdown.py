@@ -17,14 +17,6 @@ from simulator.docs.library import Page
 from simulator.engine.text.citations import slug
 from simulator.kernel.dataclass import dataclass
 
-CONTRACT_FILES = frozenset(
-    {
-        *("openapi.yaml", "openapi.json", "openapi.strict.yaml", "openapi.specified.yaml"),
-        *("control.yaml", "webhook-vectors.json"),
-    }
-)
-"""The path prefix of contract files. The server serves these files below `/_simulator/`."""
-
 _CONTRACTS = "../../contracts/"
 _ANCHOR = re.compile(r'<a id="([^"]+)">')
 _COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)

@@ -31,9 +31,6 @@ from simulator.exploration.runs.tasks import Result as RunResult
 from simulator.exploration.verdicts import verdict_on
 from simulator.kernel.dataclass import dataclass
 
-COPIES = 2
-"""The default value of `--copies`."""
-
 
 @dataclass(frozen=True)
 class _Bounds(Bounds):

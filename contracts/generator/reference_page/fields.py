@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from contracts.generator.texts import meanings_of
 from simulator.contract.files import followed
-from simulator.engine.text.enums import meanings_of, values_of
+from simulator.engine.text.enums import values_of
 from simulator.engine.text.json import Shown, dumps
 from simulator.kernel.dataclass import dataclass
 

@@ -26,12 +26,6 @@ def explained(schema: Mapping[str, Any], meanings: Mapping[str, str]) -> dict[st
     return {**schema, DESCRIPTIONS: [meanings[str(value)] for value in values_of(schema)]}
 
 
-def meanings_of(schema: Mapping[str, Any]) -> dict[str, str]:
-    """Return the description of each value, or {} if the schema has none."""
-    texts: list[str] = schema.get(DESCRIPTIONS, [])
-    return dict(zip(map(str, values_of(schema)), texts, strict=False))
-
-
 def listed(name: str) -> dict[str, Any]:
     """Return a schema with a placeholder. `with_names` later replaces the placeholder with the names that the service
     uses.

@@ -55,11 +55,6 @@ def dumps(value: object) -> bytes:
     return bytes(memoryview(raw)) if len(raw) < _SPARE else raw
 
 
-def pretty(value: object) -> str:
-    """Return indented, readable JSON."""
-    return orjson.dumps(value, default=_encode, option=orjson.OPT_INDENT_2).decode()
-
-
 def _encode(value: object) -> orjson.Fragment:
     if isinstance(value, Decimal):
         return orjson.Fragment(f"{value:f}")

@@ -17,8 +17,8 @@ import pytest
 
 from contracts.generator.reference_page.fields import Reader
 from contracts.generator.reference_page.rendering import page
+from contracts.generator.texts import meanings_of
 from simulator.contract.files import contract_document, contract_file, operations_of
-from simulator.engine.text.enums import meanings_of
 from tests.remote import Remote
 
 MOST_BYTES = 300_000

@@ -11,13 +11,18 @@ import httpx
 import pytest
 
 from simulator.docs.library import DIRECTORY, INDEX, all_pages, pages_by_path, sections
-from simulator.docs.markdown import CONTRACT_FILES, Rendered, render, served
+from simulator.docs.markdown import Rendered, render, served
 from simulator.docs.search import search
 from simulator.engine.server.app import Application
 from simulator.engine.server.config import Config
 from simulator.host import create_app
 
 PATHS = sorted(pages_by_path())
+CONTRACT_FILES = {
+    *("openapi.yaml", "openapi.json", "openapi.strict.yaml", "openapi.specified.yaml"),
+    *("control.yaml", "webhook-vectors.json"),
+}
+"""The contract files that the server serves below `/_simulator/`."""
 _SERVED = re.compile(r"https?://127\.0\.0\.1:8642(/[^\s`)\"'>]*)")
 
 

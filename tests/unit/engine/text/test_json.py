@@ -15,7 +15,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from simulator.engine.text.json import MAX_BYTES, MAX_DEPTH, canonical, dumps, loads, pretty
+from simulator.engine.text.json import MAX_BYTES, MAX_DEPTH, canonical, dumps, loads
 
 
 def nested(depth: int, open_: str = "[", close: str = "]", core: str = "1") -> bytes:
@@ -35,10 +35,6 @@ def test_decimals_are_written_as_exact_numbers_without_exponent(number: str) -> 
     assert text == f'{{"amount":{Decimal(number):f}}}'
     assert json.loads(text, parse_float=Decimal, parse_int=Decimal) == {"amount": Decimal(number)}
     assert "E" not in text
-
-
-def test_people_get_indented_json_with_the_same_exact_numbers() -> None:
-    assert pretty({"a": [Decimal("1.10")]}) == '{\n  "a": [\n    1.10\n  ]\n}'
 
 
 @pytest.mark.parametrize("value", [object(), {1, 2}, b"raw", 1j])
@@ -221,7 +217,6 @@ values = st.recursive(
 @example({"b": [1e300, 2**64 - 1, -(2**63), 2.0**64, 1.5], "a": "\x00"})
 def test_what_is_written_reads_back_and_compares_as_itself(value: Any) -> None:
     assert loads(dumps(value)) == value
-    assert canonical(pretty(value)) == canonical(dumps(value))
     assert canonical(json.dumps(value, indent=1, ensure_ascii=True)) == canonical(dumps(value))
 
 

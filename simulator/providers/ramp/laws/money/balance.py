@@ -9,7 +9,6 @@ from simulator.conformance.laws import Refusal, guess, promise, refusals
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.providers.ramp.laws import steering, stock
 
-TRANSACTION = "GET /transactions/{id}"
 SEND, ESTIMATE, QUOTE = "POST /wallet/send", "POST /wallet/send/estimate", "POST /wallet/swap/quote"
 BUSY = ("pending", "processing")
 AMOUNT = Decimal(stock.PAID)
