@@ -10,6 +10,8 @@ from typing import Any, TypeAlias
 
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.evidence.provided import Probing
+from simulator.providers.ramp import facts
+from simulator.providers.ramp.facts import reading, recorded
 
 _Read: TypeAlias = Callable[[str], Any]
 _Act: TypeAlias = Callable[[str, str, Mapping[str, Any]], bool]
@@ -194,32 +196,6 @@ def _other_fees(read: _Read, act: _Act) -> None:
         act("set_fee_product", row["id"], {"percentage": "2.75"})
 
 
-def _read_facts(read: _Read, create: Callable[[str, object], Any], known: Shown) -> Iterator[tuple[str, object]]:
-    from simulator.providers.ramp.facts.reading import read_facts
-
-    return read_facts(read, create, known)
-
-
-def _recorded_facts(
-    calls: Iterator[tuple[str, str, Shown, Any]], report: Callable[[str], None]
-) -> Iterator[tuple[str, object]]:
-    from simulator.providers.ramp.facts.recorded import Seen, recorded_facts
-
-    return recorded_facts((Seen(*one) for one in calls), report)
-
-
-def _fit_facts(facts: Shown) -> tuple[JsonObject, list[str]]:
-    from simulator.providers.ramp.facts import fit  # imported on use, because it loads the rooms
-
-    return fit(facts)
-
-
-def _malformed_fact(facts: Shown) -> tuple[str, str] | None:
-    from simulator.providers.ramp.facts import wrong_fact
-
-    return wrong_fact(facts)
-
-
 PROBING = Probing(
     steps=_FOLDER / "steps.yaml",
     flows=_FOLDER / "flows.yaml",
@@ -256,10 +232,10 @@ PROBING = Probing(
         _other_fees,
     ),
     clock=("quote", "created_at"),
-    read_facts=_read_facts,
-    recorded_facts=_recorded_facts,
-    fit_facts=_fit_facts,
-    malformed_fact=_malformed_fact,
+    read_facts=lambda read, create, known: reading.read_facts(read, create, known),
+    recorded_facts=lambda calls, report: recorded.recorded_facts((recorded.Seen(*one) for one in calls), report),
+    fit_facts=lambda found: facts.fit(found),
+    malformed_fact=lambda found: facts.wrong_fact(found),
     histories=(
         ("quote", "onramp", "swap_quote", "swap", "send", "wallet", "payee", "endpoint"),
         ("payee", "withdraw_quote", "withdrawal", "transfer", "wallet", "bitcoin_wallet", "balance_filled"),
