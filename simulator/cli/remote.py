@@ -162,6 +162,12 @@ def is_address(url: str) -> bool:
     return parts.scheme in ("http", "https") and named and " " not in url
 
 
+def control_on_loopback(target: str | None) -> str | None:
+    """Return the control API's address for a target on loopback, or None for other targets."""
+    parts = urlsplit(target or "")
+    return f"{parts.scheme}://{parts.netloc}" if parts.hostname in ("127.0.0.1", "localhost", "::1") else None
+
+
 def refuse_foreign(url: str) -> None:
     """Exit with code 2 if this client must not send requests to the host of a URL."""
     try:

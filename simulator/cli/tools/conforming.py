@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 import click
 
 from simulator.cli.output import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail, say
 from simulator.cli.progress import Line
-from simulator.cli.remote import is_address, refuse_foreign
+from simulator.cli.remote import control_on_loopback, is_address, refuse_foreign
 from simulator.engine.text.progress import ProgressListener
 
 if TYPE_CHECKING:
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from simulator.conformance.settings import ConformanceSettings, Part
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 @click.command()
@@ -127,7 +125,7 @@ def conform(
         webhook_url=webhook_url,
         only=only,
         strict=strict,
-        control_url=None if control == "none" else control or _own_control(target),
+        control_url=None if control == "none" else control or control_on_loopback(target),
         control_token=control_token,
     )
     if settings.only == "behaviour" and settings.narrowed:
@@ -167,12 +165,6 @@ class _Progress(ProgressListener[None]):
         self._line.say(name)
 
 
-def _own_control(target: str | None) -> str | None:
-    """Return the control API's address for a target on loopback, or None for other targets."""
-    parts = urlsplit(target or "")
-    return f"{parts.scheme}://{parts.netloc}" if parts.hostname in _LOOPBACK else None
-
-
 async def _run(settings: ConformanceSettings, contract: Path | None, listener: ProgressListener[None]) -> Report:
     from dataclasses import replace
 
@@ -181,5 +173,5 @@ async def _run(settings: ConformanceSettings, contract: Path | None, listener: P
     if settings.base_url:
         return await run(settings, contract=contract, listener=listener)
     async with own_simulator() as base_url:
-        own = replace(settings, base_url=base_url, control_url=_own_control(base_url), own=True)
+        own = replace(settings, base_url=base_url, control_url=control_on_loopback(base_url), own=True)
         return await run(own, contract=contract, listener=listener)

@@ -9,7 +9,6 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 import click
 from click.core import ParameterSource
@@ -24,7 +23,8 @@ from simulator.cli.output import (
     write_file,
 )
 from simulator.cli.progress import Line
-from simulator.cli.remote import is_address, refuse_foreign
+from simulator.cli.remote import control_on_loopback, is_address, refuse_foreign
+from simulator.cli.tools.assuming import known_switches
 from simulator.cli.tools.plans import plan_document, print_plan
 from simulator.cli.tools.verdicts import hint, report
 
@@ -42,7 +42,6 @@ _SIGNALLED = 128
 """The exit code for a signal is this number plus the number of the signal."""
 KEY_OPTIONS = {"--public-key": "RAMPSIM_PUBLIC_KEY", "--secret-key": "RAMPSIM_SECRET_KEY"}
 """The options with the key pair, and their environment variables."""
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 @click.command()
@@ -107,8 +106,7 @@ def probe(
     from simulator.kernel.clock import parse_duration
     from simulator.service import LIVE_KEYS, TOOLING
 
-    probing, switches = TOOLING.probing(), TOOLING.alternatives()
-    _check_ids((*only, *skip))
+    probing, switches = TOOLING.probing(), known_switches((*only, *skip))
     if not [one for one in switches if (not only or one in only) and one not in skip]:
         fail(["--only and --skip leave no assumption to decide"], EXIT_USAGE)
     try:
@@ -230,19 +228,6 @@ def _listener(client: ControlClient | None, url: str | None, listen: str, key: s
         return None
 
 
-def _check_ids(ids: tuple[str, ...]) -> None:
-    from simulator.engine.text.strict import did_you_mean
-    from simulator.service import TOOLING
-
-    switches = TOOLING.alternatives()
-    for one in ids:
-        if one not in switches:
-            fail(
-                [f"unknown assumption {one!r}{did_you_mean(one, switches) or ';'} `rampsim assumptions` lists them"],
-                EXIT_USAGE,
-            )
-
-
 def _first(path: Path | None) -> tuple[str, ...]:
     """Return the assumption ids in an `assumptions.json` file that `rampsim explore` wrote, in the same order."""
     if path is None:
@@ -271,15 +256,10 @@ def _control(control: str, target: str | None) -> ControlClient | None:
     """Return a client for the simulator that the probe may control, or None."""
     from simulator.engine.clients.control import CallRefused, ControlClient, Unreachable
 
-    if control == "none":
+    url = None if control == "none" else control_on_loopback(target) if control == "auto" else control
+    if url is None:
         return None
-    url = control
-    if control == "auto":
-        parts = urlsplit(target or "")
-        if parts.hostname not in _LOOPBACK:
-            return None
-        url = f"{parts.scheme}://{parts.netloc}"
-    else:
+    if control != "auto":
         refuse_foreign(control)
     client = ControlClient(url, timeout_seconds=60)
     try:
