@@ -13,7 +13,7 @@ from simulator.exploration.runs.tasks import Document
 from simulator.exploration.runs.tracing.scenes import CALL
 from simulator.host import vocabulary
 
-_LATER = ("call", "worker", "event")
+_LATER = ("call", "queue", "worker", "event")
 """The holds that are listed after the others."""
 
 

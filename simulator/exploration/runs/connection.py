@@ -21,11 +21,12 @@ class ArmedLink(HttpLink):
         self.watches: dict[str, Watch] = {}
         """The worlds whose books are read during the test."""
         self.plan: Document | None = None
-        self.before_control: Callable[[], None] = lambda: None
-        """Called before each control call."""
+        self.before_control: Callable[[str], bool] = lambda path: True
+        """Called with the path of each control call. Returns False if the call must not be made."""
 
     def control(self, method: str, path: str, body: Any = None, *, world: str | None = None, **more: Any) -> Any:
-        self.before_control()
+        if not self.before_control(path):
+            return {"deliveries": 0}
         if (method, path) == ("POST", "/worlds"):
             return super().control(method, path, beginning(self.plan, body or {}), world=world, **more)
         watch = self.watches.get(world or "")

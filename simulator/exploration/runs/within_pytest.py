@@ -35,7 +35,7 @@ from simulator.exploration.runs.importing import Reading
 from simulator.exploration.runs.tasks import NOT_IN_TIME, PIPES, Document
 from simulator.exploration.runs.tracing import crashing, scenes
 from simulator.exploration.runs.tracing.crashing import Tracer
-from simulator.exploration.runs.tracing.holding import Holding, call_waits
+from simulator.exploration.runs.tracing.holding import Holding, may_call
 from simulator.exploration.runs.tracing.scenes import Scene
 from simulator.exploration.runs.tracing.steps import Steps
 from simulator.testing.errors import SimulatorError
@@ -130,7 +130,7 @@ class _ExploringRun(Run):
         server = self.server()
         assert self._link is not None
         self._link.plan = task["plan"]
-        self._link.before_control = lambda: None if holding is None else call_waits(holding)
+        self._link.before_control = lambda path: holding is None or may_call(holding, path)
         body = {"seed": task["seed"], **plugin_markers.body_of(item), "id": task["world"], "replace": True}
         self._first = self._unclaimed = server.new_world(**body)
         return self._first

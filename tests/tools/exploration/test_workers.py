@@ -38,8 +38,8 @@ class Shop:
     def handle(self, delivery):
         event, about = delivery.event, delivery.event["data"]["object"]
         if event["type"] == "transaction.completed":
-            row = (event["id"], about["reference"], about["net_amount"])
-            self.connect().execute("INSERT OR IGNORE INTO tasks VALUES (?, ?, ?, '')", row)
+            db = self.connect()
+            @QUEUE@
         return 200
 
     def run(self, worker):
@@ -91,6 +91,15 @@ CLAIMS = {
             if db.execute("UPDATE tasks SET worker = ? WHERE id = ? AND worker = ''", (worker, task)).rowcount:""",
 }
 """How a worker claims a task."""
+QUEUES = {
+    "in one write": """
+            row = (event["id"], about["reference"], about["net_amount"])
+            db.execute("INSERT OR IGNORE INTO tasks VALUES (?, ?, ?, '')", row)""",
+    "in two writes": """
+            db.execute("INSERT OR IGNORE INTO tasks VALUES (?, ?, 0, '')", (event["id"], about["reference"]))
+            db.execute("UPDATE tasks SET amount = ? WHERE id = ?", (about["net_amount"], event["id"]))""",
+}
+"""How the handler queues a task."""
 AWAITS = {
     "reads first": "await self.once(db, event)",
     "holds a lock": """
@@ -191,8 +200,12 @@ def explored(
     claim: str = "reads first",
     awaits: str = "reads first",
     test: str = TEST,
+    queue: str = "in one write",
 ) -> Explored:
-    text = SHOP.replace("@CLAIM@", CLAIMS[claim].strip()).replace("@AWAIT@", AWAITS[awaits].strip())
+    text = SHOP
+    marks = {"@CLAIM@": CLAIMS[claim], "@AWAIT@": AWAITS[awaits], "@QUEUE@": QUEUES[queue]}
+    for mark, code in marks.items():
+        text = text.replace(mark, code.strip())
     (directory / "shop.py").write_text(text)
     (directory / "conftest.py").write_text(conftest + BOOKS)
     (directory / "test_shop.py").write_text(test)
@@ -204,6 +217,7 @@ def verdicts(found: Explored) -> dict[str, str]:
     return {row["site"].partition(" in ")[2]: row["verdict"] for row in found.report["runs"]}
 
 
+COMPLETED = "transaction.completed"
 CLAIMED, BOOKED = "work while another worker goes on #1", "book while another worker goes on #1"
 
 
@@ -220,6 +234,15 @@ def test_a_held_worker_finds_a_claim_that_another_worker_repeats(
         assert seen[BOOKED] == "not-reached", "the other worker has nothing to do"
     if conftest == HOOK:
         assert [*seen][1:] == ["send while another worker goes on #1", CLAIMED, BOOKED], "nothing is queued before"
+
+
+@pytest.mark.parametrize(("queue", "verdict"), [("in one write", None), ("in two writes", "lost")])
+@pytest.mark.parametrize("conftest", [THREADS, HOOK], ids=["threads", "hook"])
+def test_a_handler_held_after_a_write_finds_a_task_that_is_queued_too_early(
+    conftest: str, queue: str, verdict: str | None, tmp_path: Path
+) -> None:
+    found = explored(tmp_path, conftest, claim="lets the database decide", queue=queue)
+    assert verdicts(found).get(f"handle at {COMPLETED} while another worker goes on #1") == verdict, found.said
 
 
 def test_one_thread_is_held_only_while_events_are_handled(tmp_path: Path) -> None:

@@ -165,7 +165,7 @@ class Holding:
             before = self._ended.copy()
             self._changed.notify_all()
         if self._until == "queue":
-            self.times += self._worked()
+            self.times += self._worked(is_awaited=scene.kind == HANDLER)
             return
         kind = _ENDED_BY[self._until]
         if self._until == "deliveries":
@@ -182,16 +182,22 @@ class Holding:
         with apart():
             self._drain(LIMIT_SECONDS)
 
-    def _worked(self) -> bool:
-        """Run the hook for the application's queue, as a second worker would. Return True if it wrote anything."""
+    def _worked(self, *, is_awaited: bool) -> bool:
+        """Run the hook for the application's queue, as a second worker would. Return True if it wrote anything.
+
+        `is_awaited`: True if the held work handles a delivery, so that the hook cannot wait for deliveries.
+        """
         assert self._work is not None
         other = Scene(WORKER)
+        other.is_awaited = is_awaited
         wrote: list[Scene] = []
         other.on_write = wrote.append
-        self._drained()
+        if not is_awaited:
+            self._drained()
         with apart(other), suppress(Exception):  # an error of the second worker does not reach the first one
             self._work()
-        self._drained()
+        if not is_awaited:
+            self._drained()
         return bool(wrote)
 
     # A test's call that goes on while a handler is held
@@ -238,8 +244,11 @@ def _forget(scene: Scene) -> None:
     scene.last = None
 
 
-def call_waits(holding: Holding) -> None:
-    """Report that the test is about to wait for the simulator."""
+def may_call(holding: Holding, path: str) -> bool:
+    """Report that the current work is about to call the simulator's control interface. Return False if the call would
+    wait for a delivery that waits for this work.
+    """
     scene = current()
     if scene is not None and scene.kind == CALL:
         holding.waits(scene)
+    return scene is None or not scene.is_awaited or path != "/settle"

@@ -22,9 +22,10 @@ UNTIL = {
 """When a hold ends, and how the name of the place says so.
 
 `copy`: a handler is held until the copy of its event has been handled. `deliveries`: a test's call is held until no
-delivery is in flight. `call`: a handler is held until the test's call has made its next write. `queue`: a test's call
-is held until the suite's hook for the application's queue has run. `worker`: a thread is held until another thread has
-done a piece of work that writes. `event`: a thread is held until an event has been handled.
+delivery is in flight. `call`: a handler is held until the test's call has made its next write. `queue`: any work except
+threads is held until the suite's hook for the application's queue has run. `worker`: any work is held until a thread of
+the application, other than its own, has done a piece of work that writes. `event`: a thread is held until an event has
+been handled.
 """
 
 
@@ -43,6 +44,10 @@ class Places:
         self._has_queue = has_queue
         self._places: list[Document] = []
         self._in_threads: list[Document] = []
+        self._queued: list[Document] = []
+        """The places of handlers and of the test's call where the queue may have a task, because they have written
+        before, and the places of workers that the hook for the queue runs.
+        """
 
     def listed(self, *, handles: bool) -> list[Document]:
         """Return the places, in an order that does not depend on the speed of threads. `handles`: True if the
@@ -50,7 +55,13 @@ class Places:
         """
         kinds = [*(["worker"] if len(self.threads) > 1 else []), *(["event"] if handles else [])]
         rows = sorted(self._in_threads, key=lambda place: (place["file"], place["line"], place["visit"]))
-        return [*self._places, *(_until(place, kind) for kind in kinds for place in rows)]
+        worker = "worker" if self.threads else "queue"
+        queued = self._queued if self.threads or self._has_queue else []
+        return [
+            *self._places,
+            *(_until(place, worker) for place in queued),
+            *(_until(place, kind) for kind in kinds for place in rows),
+        ]
 
     def note(self, scene: Scene, code: CodeType, file: str, line: int) -> None:
         """Remember a place as the last one before the next write of a piece of work."""
@@ -70,10 +81,10 @@ class Places:
         elif place is not None:
             if scene.others:
                 self._places.append(_until(place, "deliveries"))
-            if self._has_queue and (scene.queue_calls or scene.queued):
-                self._places.append(_until(place, "queue"))
             self._places += [{**_until(held, "call"), "at": self.call_place} for held in self.during]
             self.during = []
+        if place is not None and (scene.queue_calls or scene.queued):
+            self._queued.append(place)
         scene.last, scene.others = None, 0
         scene.queued += 1
 

@@ -68,6 +68,8 @@ class Scene:
         """The number of calls of the suite's hook for the application's queue that are in progress."""
         self.queued = 0
         """The number of writes since the last call of this hook."""
+        self.is_awaited = False
+        """True if a delivery in flight waits for this scene, which therefore must not wait for deliveries."""
         self.last: Document | None = None
         """The last place at which the work can be held, before the next write."""
         self.on_write: Callable[[Scene], None] = lambda scene: None
