@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 POSTPONED = (
     "anyio",
+    "anyio.abc",
     "asyncio.sslproto",
     "csv",
     "html",
