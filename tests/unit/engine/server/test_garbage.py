@@ -30,22 +30,48 @@ class Knot:
 
 
 def test_new_objects_are_collected_and_survivors_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(garbage, "WHOLE_EVERY", 4)
+    monkeypatch.setattr(garbage, "WHOLE_EVERY", 3)
     with passing_over_the_old():
         new, stays = Knot(), Knot()
         gone = ref(new)
         del new
-        gc.collect()
+        gc.collect(0)
         assert gone() is None
+        gc.collect(1)
         assert gc.get_freeze_count() > 0
         gone = ref(stays)
         del stays
         gc.collect()
-        gc.collect()
+        gc.collect(1)
+        assert gc.get_freeze_count() > 0
+        gc.collect(1)  # the third one
+        gc.collect(1)
+        assert gc.get_freeze_count() == 0
         assert gone() is not None
         gc.collect()
         assert gone() is None
+        assert gc.get_freeze_count() > 0
     assert gc.get_freeze_count() == 0
+
+
+def test_collections_of_the_youngest_generation_freeze_nothing() -> None:
+    with passing_over_the_old():
+        gc.unfreeze()
+        gc.collect(0)
+        assert gc.get_freeze_count() == 0
+
+
+def test_every_object_is_visited_now_and_then_without_a_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(garbage, "WHOLE_EVERY", 2)
+    monkeypatch.setattr(garbage, "_THRESHOLDS", (1_000, 1, 1))
+    with passing_over_the_old():
+        frozen = Knot()
+        gc.collect()  # Python postpones whole collections until there are a quarter more objects than at the last one
+        gone = ref(frozen)
+        del frozen
+        kept = [[number] for number in range(50_000)]
+        assert gone() is None
+    assert len(kept) == 50_000
 
 
 def test_a_world_that_ends_is_freed_without_the_collector() -> None:
