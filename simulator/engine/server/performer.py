@@ -93,7 +93,7 @@ class Performer:
 
     def _scenario_of(self, request: Request, call: Call) -> str:
         name = request.incoming.headers.get(SCENARIO_HEADER, "")
-        if name and not self._simulator.engine.knows(call.world, name):
+        if name and not self._simulator.engine.catalogue.knows(call.world, name):
             raise ApiError(
                 "invalid_parameter",
                 f"X-Simulator-Scenario: there is no scenario {name!r}. List them with GET /_simulator/scenarios.",

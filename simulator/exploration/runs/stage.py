@@ -127,7 +127,7 @@ class Stage(Observer):
         if self._plan.get("rules"):
             engine = self._simulator.engine
             document = {"name": SCENARIO, "description": "What goes wrong in this run.", "rules": self._plan["rules"]}
-            file = Loader(self._simulator.vocabulary).load(dumps(document), known=engine.names(world))
+            file = Loader(self._simulator.vocabulary).load(dumps(document), known=engine.catalogue.names(world))
             with world.change(_CAUSE):
                 engine.upload(world, file)
                 engine.activate(world, self._above(engine.active(world)))

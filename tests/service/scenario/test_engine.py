@@ -56,7 +56,7 @@ def happened(world: World) -> list[tuple[float, str]]:
 def running(*texts: str, seed: int = 1) -> tuple[Engine, World]:
     engine = engine_of(*texts)
     world = world_of(engine, seed)
-    activate(world, engine, *engine.names(world))
+    activate(world, engine, *engine.catalogue.names(world))
     return engine, world
 
 
@@ -288,7 +288,7 @@ def test_unknown_scenarios_are_refused() -> None:
     with pytest.raises(UnknownScenario):
         activate(world, engine, "pays", "nobody")
     assert engine.active(world) == []
-    for look in (engine.progress, engine.describe, engine.file):
+    for look in (engine.progress, engine.describe, engine.catalogue.file):
         with pytest.raises(KeyError):
             look(world, "nobody")
 
@@ -504,7 +504,7 @@ def test_uploaded_scenario_replaces_the_shipped_one_in_its_world() -> None:
     }
     assert [row["name"] for row in engine.listing(world)] == ["pays", "extra"]
     assert [row["source"] for row in engine.listing(other)] == ["shop.yaml"]
-    assert not engine.knows(other, "extra")
+    assert not engine.catalogue.knows(other, "extra")
     described = engine.describe(world, "pays")
     assert (described["rules"], described["pending"]) == ([], [])
 
@@ -541,7 +541,7 @@ def test_uploaded_scenario_is_deleted_with_its_world() -> None:
     world = world_of(engine)
     with world.change(Cause("action", "upload")):
         engine.upload(world, LOADER.load("name: mine"))
-    file = ref(engine.file(world, "mine"))
+    file = ref(engine.catalogue.file(world, "mine"))
     del world
     gc.collect()
     assert file() is None

@@ -120,7 +120,7 @@ def test_activation_or_upload_restarts_a_stopped_scenario() -> None:
             assert engine.active(world) == ["echo"]
         else:
             with world.change(Cause("action", "scenarios")):
-                engine.upload(world, LOADER.load(ECHO, "again.yaml", engine.names(world)))
+                engine.upload(world, LOADER.load(ECHO, "again.yaml", engine.catalogue.names(world)))
         assert engine.summary(world, "echo")["stopped"] is None
         assert len(engine.progress(world, "echo")["stopped"]) == 1, "the logbook remembers"
 

@@ -303,6 +303,6 @@ def _emails(world: World) -> Iterator[_Candidate]:
 
 def _scenarios(call: ControlCall) -> Iterator[_Candidate]:
     on = active(call.world)
-    for name in call.simulator.engine.names(call.world):
+    for name in call.simulator.engine.catalogue.names(call.world):
         leaves = [("name", name), ("name", name)]
         yield _candidate("scenario", "scenario", "active" if name in on else None, None, leaves)

@@ -130,7 +130,7 @@ class _Inspection:
                 shown["request"] = {"id": row.id, "method": row.method, "path": row.path, "status": row.status}
         elif cause.kind == "rule":
             condition = explaining.condition_in(
-                self._world, self._call.simulator.engine.file, cause.name, cause.reference
+                self._world, self._call.simulator.engine.catalogue.file, cause.name, cause.reference
             )
             if condition:
                 shown["condition"] = condition

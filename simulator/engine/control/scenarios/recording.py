@@ -176,7 +176,7 @@ class _Collector:
         if not all(name in self._simulator.shipped for name in scenarios):
             for name in scenarios:
                 if name not in self._simulator.shipped:
-                    yield from self._upload(start_ms, self._simulator.engine.file(self._world, name).document)
+                    yield from self._upload(start_ms, self._simulator.engine.catalogue.file(self._world, name).document)
             yield _control(start_ms, "PUT", "/scenarios/active", {"names": scenarios})
 
     # Journal rows
@@ -279,7 +279,7 @@ class _Collector:
     def _read(self, text: str) -> JsonObject:
         reader = loader.Loader(self._simulator.vocabulary)
         try:
-            return reader.load(text, known=self._simulator.engine.names(self._world)).document
+            return reader.load(text, known=self._simulator.engine.catalogue.names(self._world)).document
         except loader.ScenarioError:
             return {}
 

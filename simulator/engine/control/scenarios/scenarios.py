@@ -86,7 +86,7 @@ async def upload_scenario(call: ControlCall) -> ScenarioUploaded:
     reader = loader.Loader(call.simulator.vocabulary)
     try:
         # This runs in a thread, because parsing a large file takes a while and would block other worlds.
-        file = await asyncio.to_thread(reader.load, call.raw, known=engine.names(call.world))
+        file = await asyncio.to_thread(reader.load, call.raw, known=engine.catalogue.names(call.world))
     except loader.ScenarioError as error:
         raise ControlError(400, "invalid_scenario", str(error), errors=error.errors) from None
     world = call.world

@@ -105,9 +105,9 @@ def _check_whole(simulator: Simulator, world: World, state: WorldState) -> None:
         if room.verify is not None:
             room.verify(world)
     for name in state.tables.get(UPLOADED.name, {}):
-        schema.validated(simulator.engine.file(world, name).document, simulator.vocabulary)
+        schema.validated(simulator.engine.catalogue.file(world, name).document, simulator.vocabulary)
     for name in (*simulator.engine.active(world), *state.blueprint.scenarios):
-        if not simulator.engine.knows(world, name):
+        if not simulator.engine.catalogue.knows(world, name):
             raise StateError("tables.scenario.active", f"the server has no scenario {name!r}")
     for resource_id in state.tables.get(INDEX.name, {}):
         record = find(world, resource_id)

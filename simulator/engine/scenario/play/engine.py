@@ -54,8 +54,8 @@ class Engine:
     """The scenario engine of a process. It plays shipped scenarios, and scenarios that were uploaded to a world."""
 
     def __init__(self, actions: ActionTable, library: Library, outages: Outages) -> None:
-        self._catalogue = Catalogue(library)
-        self._context = Context(actions, self._catalogue, outages)
+        self.catalogue = Catalogue(library)
+        self._context = Context(actions, self.catalogue, outages)
         carry_out_step = partial(carry_out, self._context)
         self.timers = (
             TimerRow(STEP, carry_out_step, "a step planned by a scenario rule"),
@@ -63,21 +63,6 @@ class Engine:
         )
 
     # --- scenarios ----------------------------------------------------------------------------------------------
-
-    def knows(self, world: World, name: str) -> bool:
-        return self._catalogue.knows(world, name)
-
-    def names(self, world: World) -> list[str]:
-        """Return the names of the scenarios that a world can use. Shipped scenarios are first."""
-        return self._catalogue.names(world)
-
-    def file(self, world: World, name: str) -> ScenarioFile:
-        """Return a scenario by name.
-
-        An uploaded scenario takes precedence over a shipped scenario with the same name. Raise `UnknownScenario` if
-        there is no scenario with this name.
-        """
-        return self._catalogue.file(world, name)
 
     def upload(self, world: World, file: ScenarioFile) -> None:
         """Save a scenario in the world. The scenario replaces any scenario with the same name. Call this method inside
@@ -115,10 +100,11 @@ class Engine:
             # beyond the end of simulated time. Any remaining step may need another network that is down.
             outages = self._context.outages
             held_steps.release(world, outages.status)
+            known = self.catalogue
             slowing.restretch(
                 world,
                 outages.status,
-                lambda name: self.file(world, name).script.slowdown if self.knows(world, name) else {},
+                lambda name: known.file(world, name).script.slowdown if known.knows(world, name) else {},
             )
             drop_beyond(world)
             held_steps.hold(world, self._context.actions, outages)
@@ -129,11 +115,14 @@ class Engine:
         rules.dispatch(self._context, world, Occurrence(environment, CREATED, subject, object_id))
 
     def on_failure(self, world: World, timer: Timer, error: Exception) -> None:
-        """Record a step that raised an exception and was undone.
+        """Record a step that raised an exception and was undone. A second similar failure stops the step's scenario.
 
         Call this method inside the transaction in which the step's timer fires.
         """
-        failed(world, timer, error)
+        step = PlannedStep.of(timer)
+        reason = stops.record_failure(world, step, error)
+        if reason is not None:
+            stop(world, step.scenario, step.part, step.place, reason)
 
     def answer_for(
         self,
@@ -154,11 +143,11 @@ class Engine:
 
     def listing(self, world: World) -> list[shapes.ScenarioEntry]:
         """Return the summaries of all scenarios that a world can use."""
-        return [self.summary(world, name) for name in self.names(world)]
+        return [self.summary(world, name) for name in self.catalogue.names(world)]
 
     def summary(self, world: World, name: str) -> shapes.ScenarioEntry:
         """Return the summary of a scenario. Raise `UnknownScenario` if there is no scenario with this name."""
-        file = self.file(world, name)
+        file = self.catalogue.file(world, name)
         return {
             "name": name,
             "description": file.description,
@@ -173,8 +162,8 @@ class Engine:
         Steps that are waiting for an unavailable network come last and have no due time (decision S22). Raise
         `UnknownScenario` if there is no such scenario.
         """
-        if not self.knows(world, name):
-            raise UnknownScenario(name, self.names(world))
+        if not self.catalogue.knows(world, name):
+            raise UnknownScenario(name, self.catalogue.names(world))
         timers = world.agenda.in_firing_order(timer.key for timer in steps_of(world, name))
         pending: list[JsonObject] = [
             {
@@ -213,7 +202,7 @@ class Engine:
         """Return the document of a scenario with its summary and progress. Raise `UnknownScenario` if no scenario has
         this name.
         """
-        file = self.file(world, name)
+        file = self.catalogue.file(world, name)
         text = {"text": file.text} if file.text else {}
         return {**file.document, **self.summary(world, name), **text, **self.progress(world, name)}
 
@@ -259,14 +248,3 @@ def _hand_over(context: Context, world: World, step: PlannedStep, successor: str
         note_step(world, "skipped", step, reason="there is no object to hand over")
         return
     hand_over(context, world, step.scenario, successor, happening, step.part, step.place)
-
-
-def failed(world: World, timer: Timer, error: Exception) -> None:
-    """Record a step that raised an exception. A second similar failure stops the step's scenario.
-
-    Call this inside a transaction.
-    """
-    step = PlannedStep.of(timer)
-    reason = stops.record_failure(world, step, error)
-    if reason is not None:
-        stop(world, step.scenario, step.part, step.place, reason)
