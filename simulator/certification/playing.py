@@ -191,7 +191,6 @@ def _events(session: Session) -> list[str]:
 
 
 def _lives(session: Session, order: Order, steps: Iterable[Step]) -> Iterator[Exchange]:
-    """Perform steps of an order, and send the event for each step."""
     for step in steps:
         order.live(step)
         yield session.send(step.event, order.event(step.event))

@@ -197,7 +197,6 @@ def with_code(status: int, answer: object) -> str:
 
 
 def _ids(entry: RecordedCall) -> list[str]:
-    """Return the ids in a call's path, query and body."""
     found = [part for part in entry.path.split("/") if is_id(part)]
     found += [value for pair in entry.query.split("&") if is_id(value := pair.partition("=")[2])]
     return [*found, *_ids_in(entry.body)]

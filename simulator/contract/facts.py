@@ -177,7 +177,6 @@ class _Reader:
         return {}
 
     def parts(self, schema: Schema) -> Iterator[Schema]:
-        """Yield a schema and its `allOf` parts."""
         schema = self.followed(schema)
         yield schema
         for part in schema.get("allOf", ()):

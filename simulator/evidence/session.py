@@ -123,7 +123,6 @@ class Session:
             raise NotTheService(f"{self.order.target}: sign-in succeeds, but every other call failed. {self.ended}")
 
     def _read_facts(self, report: Callable[[str], None]) -> None:
-        """Read the facts that are missing."""
         if not self.order.options.only:
             report("facts")
             self.facts, missing = read_facts(self.service, self._probing, self.facts)

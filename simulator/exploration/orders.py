@@ -67,7 +67,6 @@ class _Subject:
 
 
 def _subjects(test: str, evidence: Document, copies: int) -> Iterator[_Subject]:
-    """Yield the objects of a test that have deliveries."""
     for world in dict.fromkeys(row["world"] for row in evidence["deliveries"]):
         rows = [row for row in evidence["deliveries"] if row["world"] == world]
         kinds: Counter[str] = Counter()

@@ -32,8 +32,6 @@ A fault that stays, such as all later events being lost, is paired only at its f
 
 
 class _Placed(NamedTuple):
-    """A fault class at a site."""
-
     fault: str
     site: Site
     arming: Arming

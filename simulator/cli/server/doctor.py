@@ -158,7 +158,6 @@ def _clock(clock: Mapping[str, Any]) -> Check:
 
 
 def _webhooks(client: ControlClient) -> Iterator[Check]:
-    """Check the enabled webhook endpoints of the world in the default environment."""
     endpoints = [row for row in client.get("/resources", type="webhook")["data"] if row["status"] == "enabled"]
     if not endpoints:
         yield Check("webhooks", "note", "no enabled endpoint", "register one with POST /webhooks, if you need events")

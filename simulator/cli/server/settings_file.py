@@ -181,7 +181,6 @@ def _placed(text: str, directory: Path) -> str:
 
 
 def _lines(text: str, is_project: bool) -> dict[str, int]:
-    """Return the line number of each key and each table."""
     lines: dict[str, int] = {}
     is_inside = not is_project
     for number, line in enumerate(text.splitlines(), 1):

@@ -68,7 +68,6 @@ def _row(row: Planned, steps: Mapping[str, Step], steers: bool) -> JsonObject:
 
 
 def _described(flow: Sequence[Step]) -> Iterator[str]:
-    """Yield one line for each step."""
     seen: list[str] = []
     for step in flow:
         if step.wait:

@@ -94,7 +94,6 @@ def _path(name: str) -> str:
 
 
 def _print(messages: Iterable[Mapping[str, Any]], as_json: bool) -> None:
-    """Print a line for each message: time, response status and event."""
     if as_json:
         show(messages)
         return

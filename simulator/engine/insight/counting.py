@@ -138,8 +138,6 @@ def moves_of(world: World, row: str, counted: int = 0) -> Iterator[tuple[str, Ce
 
 
 class _Events:
-    """Counters of events by type."""
-
     def __init__(self, world: World) -> None:
         self._rows = AppendedRows(world.store[EVENTS])
         self.types: dict[str, _Hits] = defaultdict(_Hits)
@@ -242,8 +240,6 @@ def _repetitions(deliveries: Iterable[Delivery]) -> Iterator[Practice]:
 
 
 class _WorldCounts:
-    """The counters of one world."""
-
     def __init__(self) -> None:
         self._events: _Events | None = None
         self._endpoints: dict[str, _Deliveries] = {}
@@ -261,7 +257,6 @@ class _WorldCounts:
         return more
 
     def counts(self, world: World) -> Counts:
-        """Return the current counters."""
         counts: Counts = {}
 
         def hit(dimension: str, key: Key, number: str, seen: _Hits) -> None:
@@ -303,7 +298,6 @@ def _together(parts: Iterable[dict[str, _Hits]]) -> dict[str, _Hits]:
 
 
 def _add_calls(world: World, counts: Counts) -> None:
-    """Add the counters in the tally of API requests to `counts`."""
     errors = vocabulary_of(world).errors
 
     def hit(dimension: str, key: Key, number: str, row: tally.Hits) -> None:

@@ -179,7 +179,6 @@ def remove(world: World, record: R, on: str) -> R:
 
 
 def _address(world: World, record: Record) -> Address[Any]:
-    """Return the address of the table that contains a record, if the record is not deleted."""
     return kind_of(world, record).table.of(record.environment, record.owner)
 
 

@@ -139,7 +139,6 @@ class Run:
         return world
 
     def _why_dead(self) -> str:
-        """Return the last output of the run's server if it has crashed."""
         said = None if self._run_server is None else self._run_server.last_words()
         return "" if said is None else f"The simulator of this run has died. Its output:\n{said or '(nothing)'}"
 

@@ -90,7 +90,6 @@ class _EventFilter:
         return await indexed(lambda: newest_of(call.world.store[EVENTS], conditions, limit, defers=True))
 
     def oldest(self) -> Event | None:
-        """Return the oldest matching event, or None if there is none."""
         if self._object_id is not None:
             return next(iter(self._about_object(self._object_id)), None)
         return oldest_of(self._call.world.store[EVENTS], self._conditions)

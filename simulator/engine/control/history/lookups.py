@@ -42,7 +42,6 @@ class _Index(Generic[Row]):
         return self._keys.get(object_id, [])
 
     def rows_about(self, object_id: str) -> list[Row]:
-        """Return the rows about a resource, in table order."""
         return [self._table[key] for key in self.of(object_id)]
 
 
@@ -75,8 +74,6 @@ _DROPPED_KEPT = 1_000
 
 
 class _Indexes:
-    """The indexes of one world."""
-
     def __init__(self, world: World) -> None:
         weak = ref(world)  # A weak reference, because `Lookups` keeps this object for as long as the world exists.
 

@@ -99,8 +99,6 @@ Leaves: TypeAlias = list[tuple[str, str]]
 
 @dataclass(frozen=True)
 class _Candidate:
-    """An item that a search can find."""
-
     sort: str
     kind: str
     id: str

@@ -154,8 +154,6 @@ Step: TypeAlias = TryLock | Serve | Forward | Later | Refuse | Settle | Unload |
 
 @dataclass
 class _Held:
-    """A world that this replica owns, acquires or releases."""
-
     state: Literal["asked", "owned", "leaving", "left"]
     """`asked`: the lock was requested.
 

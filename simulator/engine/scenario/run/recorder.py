@@ -270,7 +270,6 @@ def _chosen_values(answer: object, path: str = "", key: str = "") -> Iterable[tu
 
 
 def _contains(value: object, text: str) -> bool:
-    """Return True if any string in a value contains the given string."""
     if isinstance(value, dict):
         return any(_contains(item, text) for item in value.values())
     if isinstance(value, list | tuple):

@@ -48,7 +48,6 @@ NullableText = Annotated[str | None, Assumed("H19", "nullable")]
 
 
 def _assets(network: str) -> dict[str, str]:
-    """Return the assets of a network, each with its description."""
     return {code: ASSET_CODES[code] for code in NETWORK_ASSETS[network]}
 
 

@@ -179,7 +179,6 @@ def _note(world: World, environment: str, keys: tuple[str, ...], value: Decimal)
 
 
 def _after(change: RateChange, value: Decimal) -> Decimal:
-    """Return the value of a rate after a change."""
     return change.value if change.keys else rate_of(multiply(value, change.value))
 
 

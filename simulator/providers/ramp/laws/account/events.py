@@ -20,7 +20,6 @@ ENVELOPE = "Event envelope"
 
 
 def _ramps(bench: Bench) -> tuple[str, str]:
-    """Complete an onramp and refund a failed offramp. Return the two ids."""
     world, paid, failed = bench.world, stock.onramp(bench).text("id"), stock.offramp(bench).text("id")
     world.act("payment_arrives", paid)
     world.act("complete", paid)
@@ -31,7 +30,6 @@ def _ramps(bench: Bench) -> tuple[str, str]:
 
 
 def _send(bench: Bench) -> str:
-    """Complete a send transaction and return its id."""
     sent = stock.sent(bench).text("id")
     bench.world.act("broadcast", sent)
     bench.world.act("complete", sent)

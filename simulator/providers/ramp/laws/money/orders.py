@@ -23,7 +23,6 @@ def total_fees(answer: Answer) -> Iterator[tuple[str, str | None]]:
 
 
 def _transactions(bench: Bench) -> list[Answer]:
-    """Create one transaction of each kind."""
     create = (stock.onramp, stock.offramp, stock.sent, stock.swap, stock.buy, stock.withdrawal)
     return [one(bench) for one in create]
 
