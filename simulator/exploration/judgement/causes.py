@@ -79,7 +79,8 @@ def key_of(one: Judged) -> tuple[str, str, str]:
     if fault in _REFUSED_FIRST and verdict != "forged-accepted":
         family = _FAMILY_OF["webhook-late"]  # the forgery was correctly refused, so the genuine delivery was late
     if fault in CLASSES and CLASSES[fault].kind in ("line", "hold"):
-        return family, one.run.site.partition(" #")[0].partition(" at ")[0], verdict  # without the event type
+        line = one.run.site.partition(" #")[0].partition(" at ")[0].partition(" while ")[0]
+        return family, line, verdict  # without the event type and the work that goes on
     is_delivery = fault in CLASSES and CLASSES[fault].kind == "delivery"
     return family, "" if is_delivery else one.run.site.partition(" #")[0], verdict
 

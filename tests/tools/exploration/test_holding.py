@@ -155,6 +155,7 @@ def test_a_handler_held_while_the_call_goes_on_finds_a_lost_update(booking: str,
     found = explored(tmp_path, handler="checks first", booking=booking)
     held = [seen for place, seen in verdicts(found) if f"{COMPLETED} while the call goes on" in place]
     assert held == ["survived", verdict], found.said
+    assert not [one for one in found.report["causes"] if "goes on:" in one["cause"]], "a cause is a line"
 
 
 def test_only_worker_held_back_finds_a_lost_update(tmp_path: Path) -> None:

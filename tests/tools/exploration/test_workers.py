@@ -242,6 +242,7 @@ def test_a_handler_held_after_a_write_finds_a_task_that_is_queued_too_early(
     conftest: str, queue: str, verdict: str | None, tmp_path: Path
 ) -> None:
     found = explored(tmp_path, conftest, claim="lets the database decide", queue=queue)
+    assert len(found.report["causes"]) == bool(verdict), found.said
     assert verdicts(found).get(f"handle at {COMPLETED} while another worker goes on #1") == verdict, found.said
 
 
