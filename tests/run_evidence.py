@@ -64,6 +64,7 @@ EVERYTHING: Document = {
             "file": "shop.py",
             "line": 7,
             "visit": 1,
+            "until": "deliveries",
         }
     ],
 }
