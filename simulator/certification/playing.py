@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from simulator.certification.service import Step
 from simulator.certification.session import Broken, Exchange, Session
-from simulator.certification.signing import SIGNING
+from simulator.certification.signing import SIGNING, with_object
 from simulator.certification.stage import Order, Unplayed
 from simulator.engine.text.json import JsonObject
 from simulator.kernel.clock import format_timestamp
@@ -52,15 +52,15 @@ def unknown_type(session: Session) -> None:
 
 
 def unknown_enum(session: Session) -> None:
-    changed = _with_object(session.event(), status="under_review")
+    changed = with_object(session.event(), status="under_review")
     session.accepted(session.send("a transaction with the status under_review", changed))
-    changed = _with_object(session.event(), network="solana", asset="EURC", type="topup")
+    changed = with_object(session.event(), network="solana", asset="EURC", type="topup")
     session.accepted(session.send("a transaction of a new type, asset and network", changed))
 
 
 def extra_field(session: Session) -> None:
     event = session.event()
-    more = {**_with_object(event, risk={"score": 12, "labels": ["new"]}, memo=None), "api_version": "2027-01-01"}
+    more = {**with_object(event, risk={"score": 12, "labels": ["new"]}, memo=None), "api_version": "2027-01-01"}
     session.accepted(session.send("an event with new fields, in the envelope and in its object", more))
 
 
@@ -217,7 +217,3 @@ def _test_event(session: Session) -> JsonObject:
         "created_at": format_timestamp(session.stage.now_ms()),
     }  # fmt: skip
     return session.stage.envelope("webhook.test", endpoint)
-
-
-def _with_object(event: JsonObject, **members: object) -> JsonObject:
-    return {**event, "data": {"object": {**event["data"]["object"], **members}}}

@@ -170,7 +170,7 @@ def timestamp_edge(material: Material) -> Iterator[Case]:
 def altered_body(material: Material) -> Iterator[Case]:
     rule, reason = "altered-body", "the body is not the signed one"
     event = material.forged()
-    other = _with_object(event, **{material.altered: f"9{event['data']['object'][material.altered]}"})
+    other = with_object(event, **{material.altered: f"9{event['data']['object'][material.altered]}"})
     what = "an event whose amount was changed in transit"
     yield material.forgery(rule, what, reason, body=dumps(other), signed=dumps(event))
     event = material.forged()
@@ -207,14 +207,14 @@ def trimmed_body(material: Material) -> Iterator[Case]:
 
 def unicode_body(material: Material) -> Iterator[Case]:
     rule = "unicode-body"
-    body = dumps(_with_object(material.event(), sender_name=UNICODE))
+    body = dumps(with_object(material.event(), sender_name=UNICODE))
     yield material.genuine(rule, "an event with letters of many scripts, in UTF-8", body, "signed as UTF-8 bytes")
-    body = json.dumps(_with_object(material.event(), sender_name=UNICODE), separators=(",", ":")).encode()
+    body = json.dumps(with_object(material.event(), sender_name=UNICODE), separators=(",", ":")).encode()
     yield material.genuine(rule, "the same letters as \\u escapes", body, "signed with its escapes")
 
 
 def large_body(material: Material) -> Iterator[Case]:
-    body = dumps(_with_object(material.event(), note="x" * LARGE_BYTES))
+    body = dumps(with_object(material.event(), note="x" * LARGE_BYTES))
     yield material.genuine("large-body", f"an event of {len(body) // 1000} kB", body, "any length is valid")
 
 
@@ -263,7 +263,8 @@ def resigned(case: Case, material: Material, stamp: str) -> Case:
     return with_header(case, material.signed, material.signing.signature.sign(material.key, stamp, case.body))
 
 
-def _with_object(event: JsonObject, **members: str) -> JsonObject:
+def with_object(event: JsonObject, **members: object) -> JsonObject:
+    """Return an event whose object has these values in the given fields."""
     return {**event, "data": {"object": {**event["data"]["object"], **members}}}
 
 

@@ -26,7 +26,7 @@ def plain(text: str) -> str:
 
     JSON stays valid, because these characters occur only inside JSON strings, where `\u001b` has the same meaning.
     """
-    return text if text.isascii() and text.isprintable() else _STEERING.sub(_escaped, text)
+    return text if text.isascii() and text.isprintable() else _STEERING.sub(escaped, text)
 
 
 def plain_line(text: str) -> str:
@@ -34,5 +34,6 @@ def plain_line(text: str) -> str:
     return plain(text).replace("\n", "\\n")
 
 
-def _escaped(character: re.Match[str]) -> str:
+def escaped(character: re.Match[str]) -> str:
+    """Return the escape sequence for a character below U+10000."""
     return f"\\u{ord(character[0]):04x}"

@@ -12,6 +12,8 @@ from decimal import Decimal
 
 import orjson
 
+from simulator.engine.text.terminal import escaped
+
 _PLAIN = re.compile(r"[A-Za-z/$][A-Za-z0-9_./{}$()-]*(?: [A-Za-z0-9(][A-Za-z0-9_./{}();'’-]*)*", re.ASCII)
 _UNPRINTABLE = re.compile(
     "[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
@@ -86,12 +88,8 @@ def _scalar(value: object, *, flow: bool = False) -> str:
         plain = _PLAIN.fullmatch(value) is not None and value.lower() not in _WORDS
         if plain and not (flow and re.search(r"[{}]", value)):
             return value
-        return _UNPRINTABLE.sub(_escaped, orjson.dumps(value).decode())
+        return _UNPRINTABLE.sub(escaped, orjson.dumps(value).decode())
     if isinstance(value, float):
         # Without a decimal point, the number would be read as an integer that is too large.
         return f"{Decimal(repr(value)):f}" if abs(value) < 1e16 else f"{value:.17e}"
     return str(value) if type(value) is int else orjson.dumps(value).decode()
-
-
-def _escaped(character: re.Match[str]) -> str:
-    return f"\\u{ord(character[0]):04x}"

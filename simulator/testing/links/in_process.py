@@ -244,9 +244,10 @@ class _Receivers:
                 raise ConnectionClosed
         except Exception as error:
             why = transports.describe(error, host, timeout_seconds)
-            return Outcome(None, why, _since(started), sent)
+            return Outcome(None, why, transports.milliseconds_since(started), sent)
         received = tuple(recorded_header(name.encode(), value.encode()) for name, value in answer.headers)
-        return Outcome(answer.status, None, _since(started), sent, received, answer.body[:MAX_BODY_BYTES])
+        took_ms = transports.milliseconds_since(started)
+        return Outcome(answer.status, None, took_ms, sent, received, answer.body[:MAX_BODY_BYTES])
 
     def _handler(self, host: str, signature: str) -> Handler:
         """Return the handler for a request to this host. `signature` identifies the world that sent the request. A fork
@@ -261,7 +262,3 @@ class _Receivers:
 
     async def close(self) -> None:
         await self._http.close()
-
-
-def _since(started: float) -> int:
-    return round((perf_counter() - started) * 1000)

@@ -115,8 +115,8 @@ class HttpTransport:
             deadlines.end(limit)
             exchange.close()
         if exchange.status is None and failure is not None:
-            return Outcome(None, describe(failure, target.host, timeout_seconds), _since(started), sent)
-        return Outcome(exchange.status, None, _since(started), sent, exchange.headers, exchange.body)
+            return Outcome(None, describe(failure, target.host, timeout_seconds), milliseconds_since(started), sent)
+        return Outcome(exchange.status, None, milliseconds_since(started), sent, exchange.headers, exchange.body)
 
     async def close(self) -> None:
         """Do nothing, because no connection is open between requests."""
@@ -152,7 +152,8 @@ def _tls(verified: bool) -> ssl.SSLContext:
     return context
 
 
-def _since(started: float) -> int:
+def milliseconds_since(started: float) -> int:
+    """Return the time since a value of `perf_counter`, in whole milliseconds."""
     return round((perf_counter() - started) * 1000)
 
 

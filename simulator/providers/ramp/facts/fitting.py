@@ -17,7 +17,7 @@ from simulator.engine.text.json import JsonObject, Shown
 from simulator.kernel.copying import replace
 from simulator.kernel.money import add, divide_down, rate_of
 from simulator.providers.ramp import fees, profile, reference
-from simulator.providers.ramp.facts.forms import unused
+from simulator.providers.ramp.facts.forms import rows_in, unused
 
 _KEY = ("product", "network", "asset", "fiat_currency", "payment_method")
 _NEEDED = ("product", "fee_currency", "percentage", "fixed", "min_fee", "limits", "status")
@@ -56,11 +56,6 @@ def fit(facts: Shown) -> tuple[JsonObject, list[str]]:
     return {name: value for name, value in fitted.items() if value}, unfit
 
 
-def _rows(facts: Shown, name: str) -> list[Shown]:
-    rows = facts.get(name)
-    return [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
-
-
 def _number(value: object) -> Decimal | None:
     """Read a positive number from a JSON number or a string. Return None if it is invalid or above the largest rate."""
     try:
@@ -86,9 +81,9 @@ def _rates(facts: Shown, unfit: list[str]) -> dict[str, str]:
         elif rate_of(number) != number:
             unfit.append(f"rates: {key} is {given}, rounded to ten digits")
 
-    for row in _rows(facts, "rates"):
+    for row in rows_in(facts, "rates"):
         see(f"{row.get('type')}:{row.get('asset')}:{row.get('fiat_currency')}", row.get("rate"))
-    for row in _rows(facts, "assets"):
+    for row in rows_in(facts, "assets"):
         price = row.get("price")
         if isinstance(price, Mapping) and price.get("currency") == reference.USD:
             see(f"mid:{row.get('symbol')}:{reference.USD}", price.get("amount"))
@@ -221,7 +216,7 @@ def _said(error: Exception) -> str:
 
 
 def _networks(facts: Shown) -> Iterator[str]:
-    for row in _rows(facts, "networks"):
+    for row in rows_in(facts, "networks"):
         name, fee = row.get("network"), row.get("network_fee")
         shipped = reference.NETWORK_FACTS.get(str(name))
         if shipped is None:
@@ -248,7 +243,7 @@ def _networks(facts: Shown) -> Iterator[str]:
 
 def _assets(facts: Shown) -> Iterator[str]:
     seen = set()
-    for row in _rows(facts, "assets"):
+    for row in rows_in(facts, "assets"):
         key = (str(row.get("symbol")), str(row.get("network")).lower())
         seen.add(key)
         shipped = reference.LISTINGS.get(key)

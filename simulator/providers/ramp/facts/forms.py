@@ -49,7 +49,7 @@ def wrong_fact(facts: Shown) -> tuple[str, str] | None:
 def unused(facts: Shown) -> Iterator[str]:
     """Yield one line for each part of the facts that the simulator does not use."""
     for name, known in _LISTS.items():
-        for field in sorted({str(field) for row in _rows(facts, name) for field in row} - set(known)):
+        for field in sorted({str(field) for row in rows_in(facts, name) for field in row} - set(known)):
             yield f"{name}: the simulator has no field {field}"
     for period in sorted(map(str, _object(facts, "limits").keys() - {"currency", *profile.PERIODS})):
         yield f"limits: the simulator has no limit {period}"
@@ -57,7 +57,8 @@ def unused(facts: Shown) -> Iterator[str]:
     yield from _spread(facts)
 
 
-def _rows(facts: Shown, name: str) -> list[Shown]:
+def rows_in(facts: Shown, name: str) -> list[Shown]:
+    """Return the objects in a list of facts, or an empty list if there is no such list."""
     rows = facts.get(name)
     return [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
 
@@ -68,7 +69,7 @@ def _object(facts: Shown, name: str) -> Shown:
 
 
 def _precision(facts: Shown) -> Iterator[str]:
-    listed = {f"{row.get('symbol')} {row.get('network')}": row.get("decimals") for row in _rows(facts, "assets")}
+    listed = {f"{row.get('symbol')} {row.get('network')}": row.get("decimals") for row in rows_in(facts, "assets")}
     for name, digits in _object(facts, "precision").items():
         symbol, _, network = str(name).partition(" ")
         shipped = reference.LISTINGS.get((symbol, network.lower()))
@@ -84,7 +85,7 @@ def _precision(facts: Shown) -> Iterator[str]:
 def _spread(facts: Shown) -> Iterator[str]:
     rates: list[JsonObject] = [
         dict(row)
-        for row in _rows(facts, "rates")
+        for row in rows_in(facts, "rates")
         if row.get("type") in RATE_TYPES and {*RATE, "rate"} <= row.keys() and isinstance(row["rate"], str)
     ]
     computed = dict(spreads(rates))
