@@ -95,7 +95,7 @@ ROWS = (
         "value",
         5_000,
         "more",
-        bound_by="some 1,000 Python calls a run, none above a twelfth",
+        bound_by="some 900 Python calls a run, none above a twelfth",
     ),
     Row("advance-linear", "cost of a run in that advance", "ms a run", "advance", "growth", 1.25, sizes="runs"),
     Row("advance-answer", "worst answer to another call meanwhile", "ms", "advance", "value", 50),
