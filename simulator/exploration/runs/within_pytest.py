@@ -89,6 +89,7 @@ _reading = Reading()
 def pytest_load_initial_conftests() -> None:
     _Sleeping.begin()
     _reading.begin()
+    crashing.begin()
 
 
 class _ExploringRun(Run):

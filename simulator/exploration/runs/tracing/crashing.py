@@ -12,7 +12,6 @@ the application.
 
 from __future__ import annotations
 
-import sqlite3
 import sys
 import threading
 from collections import Counter
@@ -23,12 +22,20 @@ from typing import Any
 from unittest.mock import patch
 
 from simulator.exploration.runs.tasks import Document
+from simulator.exploration.runs.tracing import locks, writes
 from simulator.exploration.runs.tracing.holding import Holding
 from simulator.exploration.runs.tracing.locks import watched_locks
 from simulator.exploration.runs.tracing.scenes import IS_SIMULATOR, WORKER, Scene, current, own_file
+from simulator.exploration.runs.tracing.steps import contexts_in_executors
 from simulator.exploration.runs.tracing.threads import Threads
 from simulator.exploration.runs.tracing.writes import Databases, OpenedFiles, watched_sockets
 from simulator.testing.explored import Died, has_died
+
+
+def begin() -> None:
+    """Prepare this process. Called before the suite is imported."""
+    locks.begin()
+    writes.begin()
 
 
 def restarted(is_quiet: Callable[[], object], after_death: Callable[[], None]) -> Callable[[], object]:
@@ -76,7 +83,8 @@ class Tracer:
         """Trace all threads that start in this block, and the current thread."""
         before = sys.gettrace()
         self._active = True
-        patches = [patch.object(sqlite3, "connect", self.databases.connect), *watched_locks()]
+        begin()
+        patches = [patch.object(Databases, "traced", self.databases), *watched_locks(), contexts_in_executors()]
         if self._plan is None:
             patches += watched_sockets()
             OpenedFiles.tell = OpenedFiles.written

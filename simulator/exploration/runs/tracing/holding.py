@@ -23,8 +23,8 @@ from simulator.exploration.runs.tracing.scenes import CALL, HANDLER, WORKER, Sce
 
 LIMIT_SECONDS = 2.0
 """The largest number of real seconds for which a piece of work is held."""
-_ENDED_BY = {"copy": HANDLER, "deliveries": HANDLER, "event": HANDLER, "worker": WORKER, "call": CALL}
-"""The kind of work whose end ends the hold."""
+_ENDED_BY = {"deliveries": HANDLER, "event": HANDLER, "worker": WORKER, "call": CALL}
+"""The kind of work whose end ends the hold. For `copy`, it is the handling of the same event."""
 
 
 class Holding:
@@ -92,9 +92,10 @@ class Holding:
             self.waits(scene)
             return
         with self._changed:
-            self._ended[scene.kind] += 1
             if scene is self._target:
                 self._is_past = self._is_over = True
+            else:
+                self._ended.update((scene.kind, scene.within))
             self._changed.notify_all()
 
     def round_ended(self, scene: Scene) -> None:
@@ -165,9 +166,9 @@ class Holding:
             before = self._ended.copy()
             self._changed.notify_all()
         if self._until == "queue":
-            self.times += self._worked(is_awaited=scene.kind == HANDLER)
+            self.times += self._worked(scene)
             return
-        kind = _ENDED_BY[self._until]
+        kind = scene.within if self._until == "copy" else _ENDED_BY[self._until]
         if self._until == "deliveries":
             self._drained()
         else:
@@ -182,23 +183,32 @@ class Holding:
         with apart():
             self._drain(LIMIT_SECONDS)
 
-    def _worked(self, *, is_awaited: bool) -> bool:
+    def _worked(self, held: Scene) -> bool:
         """Run the hook for the application's queue, as a second worker would. Return True if it wrote anything.
 
-        `is_awaited`: True if the held work handles a delivery, so that the hook cannot wait for deliveries.
+        If the hook itself runs the held work, it runs in the same thread once more. Otherwise, it runs in a thread of
+        its own for a limited time, because it might wait for the held work.
         """
-        assert self._work is not None
         other = Scene(WORKER)
-        other.is_awaited = is_awaited
+        other.is_awaited = held.kind == HANDLER
         wrote: list[Scene] = []
         other.on_write = wrote.append
-        if not is_awaited:
+        if not other.is_awaited:
             self._drained()
-        with apart(other), suppress(Exception):  # an error of the second worker does not reach the first one
-            self._work()
-        if not is_awaited:
+        if held.queue_calls:
+            self._work_as(other)
+        else:
+            thread = threading.Thread(target=self._work_as, args=(other,), daemon=True)
+            thread.start()
+            thread.join(LIMIT_SECONDS)
+        if not other.is_awaited:
             self._drained()
         return bool(wrote)
+
+    def _work_as(self, scene: Scene) -> None:
+        assert self._work is not None
+        with apart(scene), suppress(Exception):  # an error of the second worker does not reach the first one
+            self._work()
 
     # A test's call that goes on while a handler is held
 

@@ -5,42 +5,61 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
-from collections.abc import Callable
-from typing import Any, Literal
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib import import_module
+from typing import Any
 from unittest.mock import patch
 
 from simulator.exploration.runs.tracing.scenes import IS_SIMULATOR, current, own_file
 
 
-def watched_locks() -> list[Any]:
-    """Return patches that count the locks that a piece of work holds: locks for threads that the application creates,
-    and all locks for asyncio.
+@cache
+def begin() -> None:
+    """Replace the functions that make locks for threads, so that locks of the application are counted. Called before
+    the suite is imported, so that this also applies to `from threading import Lock` and to locks of modules.
     """
+    for name in ("Lock", "RLock"):
+        setattr(threading, name, _watching(getattr(threading, name)))
 
-    def watched(make: Callable[[], Any]) -> Callable[[], Any]:
-        def made() -> Any:
-            lock = make()
-            is_own = own_file(sys._getframe(1).f_code) not in ("", IS_SIMULATOR)
-            return _Watched(lock) if is_own else lock
 
-        return made
+def _watching(make: Callable[[], Any]) -> Callable[[], Any]:
+    def made() -> Any:
+        lock = make()
+        is_own = own_file(sys._getframe(1).f_code) not in ("", IS_SIMULATOR)
+        return _Watched(lock) if is_own else lock
 
-    acquire, release = asyncio.Lock.acquire, asyncio.Lock.release
+    return made
 
-    async def acquired(self: asyncio.Lock) -> Literal[True]:
-        await acquire(self)
-        _count(1)
-        return True
 
-    def released(self: asyncio.Lock) -> None:
+def watched_locks() -> list[Any]:
+    """Return patches that count the locks of asyncio and anyio that a piece of work holds."""
+    return [one for kind in _classes() for one in _patches(kind)]
+
+
+def _classes() -> Iterator[type]:
+    yield asyncio.Lock
+    if "anyio" in sys.modules:
+        yield import_module("anyio._backends._asyncio").Lock
+
+
+def _patches(kind: Any) -> Iterator[Any]:
+    acquire, release = kind.acquire, kind.release
+
+    async def acquired(self: Any) -> Any:
+        _count(1)  # at once, because a task that gets the lock can be suspended before this returns
+        try:
+            return await acquire(self)
+        except BaseException:
+            _count(-1)
+            raise
+
+    def released(self: Any) -> None:
         release(self)
         _count(-1)
 
-    return [
-        *(patch.object(threading, name, watched(getattr(threading, name))) for name in ("Lock", "RLock")),
-        patch.object(asyncio.Lock, "acquire", acquired),
-        patch.object(asyncio.Lock, "release", released),
-    ]
+    yield patch.object(kind, "acquire", acquired)
+    yield patch.object(kind, "release", released)
 
 
 class _Watched:
@@ -71,4 +90,4 @@ class _Watched:
 def _count(locks: int) -> None:
     scene = current()
     if scene is not None:
-        scene.locks += locks
+        scene.locks = max(0, scene.locks + locks)  # anyio releases a lock if the task is cancelled while it gets it

@@ -54,12 +54,12 @@ class Places:
         application has handled any event.
         """
         kinds = [*(["worker"] if len(self.threads) > 1 else []), *(["event"] if handles else [])]
-        rows = sorted(self._in_threads, key=lambda place: (place["file"], place["line"], place["visit"]))
+        rows = sorted(self._in_threads, key=_line)
         worker = "worker" if self.threads else "queue"
         queued = self._queued if self.threads or self._has_queue else []
         return [
-            *self._places,
-            *(_until(place, worker) for place in queued),
+            *_in_order(self._places),
+            *(_until(place, worker) for place in _in_order(queued)),
             *(_until(place, kind) for kind in kinds for place in rows),
         ]
 
@@ -99,6 +99,19 @@ class Places:
             self._in_threads.append({**place, "scene": 0, "visit": self.writes[key]})
         scene.last = None
         scene.queued += 1
+
+
+def _in_order(places: list[Document]) -> list[Document]:
+    """Sort the places of each handler, because a handler can run several tasks at once."""
+    names = dict.fromkeys((place["within"], place["scene"]) for place in places)
+    numbers = {name: number for number, name in enumerate(names)}
+    return sorted(
+        places, key=lambda one: (numbers[one["within"], one["scene"]], *(_line(one) if one["event"] else ("", 0, 0)))
+    )
+
+
+def _line(place: Document) -> tuple[str, int, int]:
+    return place["file"], place["line"], place["visit"]
 
 
 def _until(place: Document, kind: str) -> Document:

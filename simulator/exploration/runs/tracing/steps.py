@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator
+from contextvars import copy_context
 from functools import partial
 from types import CodeType
 from typing import Any
+from unittest.mock import patch
 
 from simulator.exploration.runs.tracing.holding import Holding
 from simulator.exploration.runs.tracing.scenes import IS_SIMULATOR, Scene, current, own_file, written
@@ -28,15 +30,19 @@ class Steps:
     async def handle(self, scene: Scene, coroutine: Coroutine[Any, Any, Answer]) -> Answer:
         """Run the coroutine of a handler, and all tasks that it starts, once the handler may begin."""
 
-        def start(loop: asyncio.AbstractEventLoop, task: Any, **more: Any) -> asyncio.Task[Any]:
-            return asyncio.Task(_stepwise(task, self), loop=loop, **more)
-
-        asyncio.get_running_loop().set_task_factory(start)
+        self._follow_tasks(asyncio.get_running_loop())
         waits = self._holding.may_begin(scene)
         if waits is not None:
             await in_thread(waits)
         answer: Answer = await _Stepwise(coroutine, self)
         return answer
+
+    def _follow_tasks(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Follow the tasks that a loop starts from now on. A task factory of the application still makes them."""
+        make: Any = loop.get_task_factory() or _task
+        if isinstance(make, _Following):
+            return
+        loop.set_task_factory(_Following(make, self))
 
     def after(self, place: tuple[CodeType, str, int]) -> Coroutine[Any, Any, object] | None:
         """Return what to wait for before the current work continues at a place at which it was suspended."""
@@ -49,6 +55,37 @@ class Steps:
             return None
         hold = self._holding.suspended(scene, *place)
         return None if hold is None else in_thread(hold)
+
+
+def contexts_in_executors() -> Any:
+    """Return a patch that copies the context of a handler to functions that it runs with `run_in_executor`, as
+    `asyncio.to_thread` does.
+    """
+    run = asyncio.BaseEventLoop.run_in_executor
+
+    def run_in_executor(self: Any, executor: Any, function: Any, *given: Any) -> Any:
+        if current() is not None:
+            function = partial(copy_context().run, function)
+        return run(self, executor, function, *given)
+
+    return patch.object(asyncio.BaseEventLoop, "run_in_executor", run_in_executor)
+
+
+def _task(loop: asyncio.AbstractEventLoop, coroutine: Any, **more: Any) -> Any:
+    return asyncio.Task(coroutine, loop=loop, **more)
+
+
+class _Following:
+    """A task factory. `make`: the factory that makes the tasks."""
+
+    def __init__(self, make: Callable[..., Any], steps: Steps) -> None:
+        self._make = make
+        self._steps = steps
+
+    def __call__(self, loop: asyncio.AbstractEventLoop, coroutine: Any, **more: Any) -> Any:
+        task = self._make(loop, _stepwise(coroutine, self._steps), **more)
+        task.add_done_callback(lambda _: coroutine.close())  # it has not started if the task was cancelled at once
+        return task
 
 
 async def _stepwise(coroutine: Coroutine[Any, Any, Any], steps: Steps) -> Any:
@@ -76,7 +113,10 @@ class _Stepwise:
             step = partial(self._coroutine.send, None)
             hold = None if place is None else self._steps.after(place)
             if hold is not None:
-                yield from hold.__await__()
+                try:
+                    yield from hold.__await__()
+                except BaseException as error:  # the handler is cancelled while it is held
+                    step = partial(self._coroutine.throw, error)
 
 
 def _own_place(coroutine: Any) -> tuple[CodeType, str, int] | None:

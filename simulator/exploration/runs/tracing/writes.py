@@ -11,8 +11,8 @@ import sys
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from functools import partial
-from typing import Any
+from functools import cache, partial
+from typing import Any, ClassVar
 from unittest.mock import patch
 
 from simulator.exploration.runs.tracing.scenes import WORKER, current, written
@@ -24,41 +24,67 @@ _BEFORE_FACTORY = 5
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 
+@cache
+def begin() -> None:
+    """Replace the function that connects to SQLite, so that connections are traced. Called before the suite is
+    imported, so that this also applies to `from sqlite3 import connect`.
+    """
+    original = sqlite3.connect
+
+    def connect(*given: Any, **more: Any) -> Any:
+        databases = Databases.traced
+        return original(*given, **more) if databases is None else databases.connect(original, *given, **more)
+
+    sqlite3.connect = sqlite3.dbapi2.connect = connect
+
+
 class Databases:
-    """The SQLite connections of a run. `connect` replaces `sqlite3.connect`.
+    """The SQLite connections of a run.
 
     A write counts for the work (the handling of a delivery, or the test function) that commits it, even if another
     thread uses the same connection at the same time. So the speed of threads does not decide at which lines the
     application can crash.
     """
 
+    traced: ClassVar[Databases | None] = None
+    """The connections of the current run, or None if it is not traced."""
+
     def __init__(self) -> None:
         self._open: list[sqlite3.Connection] = []
-        self._committed: dict[int, int] = {}
-        self._connect = sqlite3.connect
+        self._committed: dict[int, int | None] = {}
         self._changed = False
         self.transactions: set[int] = set()
         """The connections that a thread uses outside all pieces of work, while they have open transactions."""
 
-    def connect(self, *given: Any, **more: Any) -> Any:
+    def connect(self, original: Callable[..., sqlite3.Connection], *given: Any, **more: Any) -> sqlite3.Connection:
+        """Connect with the original function of `sqlite3`."""
         if len(given) > _BEFORE_FACTORY:
             before, whole, after = given[:_BEFORE_FACTORY], given[_BEFORE_FACTORY], given[_BEFORE_FACTORY + 1 :]
-            given = (*before, _reporting_connection(whole, self._report), *after)
+            given = (*before, self._reporting(whole), *after)
         else:
-            more["factory"] = _reporting_connection(more.get("factory", sqlite3.Connection), self._report)
-        made = self._connect(*given, **more)
+            more["factory"] = self._reporting(more.get("factory", sqlite3.Connection))
+        made = original(*given, **more)
         self._open.append(made)
         return made
+
+    def _reporting(self, whole: type[sqlite3.Connection]) -> type[sqlite3.Connection]:
+        return _reporting_connection(whole, self._report, self._undo)
+
+    def _undo(self, one: sqlite3.Connection) -> None:
+        """Record that the uncommitted changes of a connection have been rolled back."""
+        self._committed[id(one)] = one.total_changes
+        self._report(one)
 
     def _report(self, one: sqlite3.Connection) -> None:
         """Record that the current work wrote, if this connection has committed changes since the last check."""
         scene = current()
         is_alone = scene is None and threading.current_thread() is not threading.main_thread()
+        is_open, changes = _state_of(one)
         if scene is not None or is_alone:
             transactions = self.transactions if scene is None else scene.transactions
-            (transactions.add if one.in_transaction else transactions.discard)(id(one))
-        if not one.in_transaction and one.total_changes != self._committed.get(id(one), 0):
-            self._committed[id(one)] = one.total_changes
+            (transactions.add if is_open else transactions.discard)(id(one))
+        if not is_open and changes not in (None, self._committed.get(id(one), 0)):
+            self._committed[id(one)] = changes
             if scene is not None:
                 written()
             if is_alone or (scene is not None and scene.kind == WORKER):
@@ -81,8 +107,20 @@ class Databases:
                     one.rollback()
 
 
+def _state_of(one: sqlite3.Connection) -> tuple[bool, int | None]:
+    """Return whether a connection has an open transaction, and its number of changes. A closed connection has neither
+    (None).
+    """
+    try:
+        return one.in_transaction, one.total_changes
+    except sqlite3.ProgrammingError:
+        return False, None
+
+
 def _reporting_connection(
-    whole: type[sqlite3.Connection], report: Callable[[sqlite3.Connection], None]
+    whole: type[sqlite3.Connection],
+    report: Callable[[sqlite3.Connection], None],
+    undo: Callable[[sqlite3.Connection], None],
 ) -> type[sqlite3.Connection]:
     """Return a subclass of a connection class that calls `report` after every method that can commit, including methods
     of its cursors.
@@ -93,20 +131,26 @@ def _reporting_connection(
         made: sqlite3.Cursor = whole.cursor(self, _reporting(factory, names, lambda one: report(one.connection)))
         return made
 
-    names = ("execute", "executemany", "executescript", "commit", "__exit__")
-    return type(whole.__name__, (_reporting(whole, names, report),), {"cursor": cursor})
+    names = ("execute", "executemany", "executescript", "commit", "close", "__exit__")
+
+    def rollback(self: Any) -> None:
+        whole.rollback(self)
+        undo(self)
+
+    return type(whole.__name__, (_reporting(whole, names, report),), {"cursor": cursor, "rollback": rollback})
 
 
 def _reporting(whole: type, names: Iterable[str], report: Callable[[Any], None]) -> type:
-    """Return a subclass of `whole` in which each method in `names` calls `report(self)` after it succeeds."""
+    """Return a subclass of `whole` in which each method in `names` calls `report(self)` after it returns or fails."""
 
     def reporting(name: str) -> Callable[..., Any]:
         method = getattr(whole, name)
 
         def called(self: Any, *given: Any, **more: Any) -> Any:
-            answer = method(self, *given, **more)
-            report(self)
-            return answer
+            try:
+                return method(self, *given, **more)
+            finally:
+                report(self)
 
         return called
 
