@@ -119,5 +119,5 @@ def test_fault_by_an_unknown_preset_names_those_that_exist(kit: World, name: str
 
 
 def test_fault_with_calls_given_twice_is_refused(kit: World) -> None:
-    with pytest.raises(ValueError, match="given twice"):
+    with pytest.raises(ValueError, match="described twice"):
         kit.fault("/quotes", match="/profile", drop=True)

@@ -16,7 +16,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import CodeType, FrameType
 from typing import Any
 from unittest.mock import patch
@@ -84,30 +84,29 @@ class Tracer:
         before = sys.gettrace()
         self._active = True
         begin()
-        patches = [patch.object(Databases, "traced", self.databases), *watched_locks(), contexts_in_executors()]
-        if self._plan is None:
-            patches += watched_sockets()
-            OpenedFiles.tell = OpenedFiles.written
-            OpenedFiles.begin()
-        for one in patches:
-            one.start()
-        threading.settrace(self._calls)
-        sys.settrace(self._calls)
-        try:
-            yield
-        finally:
-            sys.settrace(before)
-            threading.settrace(before)
-            for one in patches:
-                one.stop()
-            OpenedFiles.tell = lambda: None
-            self._active = False
+        with ExitStack() as patches:
+            patches.enter_context(patch.object(Databases, "traced", self.databases))
+            patches.enter_context(contexts_in_executors())
+            for one in [*watched_locks(), *(watched_sockets() if self._plan is None else ())]:
+                patches.enter_context(one)
+            if self._plan is None:
+                OpenedFiles.tell = OpenedFiles.written
+                OpenedFiles.begin()
+            threading.settrace(self._calls)
+            sys.settrace(self._calls)
+            try:
+                yield
+            finally:
+                sys.settrace(before)
+                threading.settrace(before)
+                OpenedFiles.tell = lambda: None
+                self._active = False
 
     def bury(self) -> None:
         """Roll back the open transactions of an application that has crashed."""
         self.databases.roll_back()
 
-    def _calls(self, frame: FrameType, event: str, argument: Any) -> Callable[..., Any] | None:
+    def _calls(self, frame: FrameType, event: str, argument: object) -> Callable[..., Any] | None:
         """Return the function that traces the lines of a called function, or None if the called function is not part of
         the application.
         """
@@ -120,7 +119,7 @@ class Tracer:
         name = own_file(code)
         return "" if code is self._own or name == IS_SIMULATOR else name
 
-    def _lines(self, frame: FrameType, event: str, argument: Any) -> Callable[..., Any] | None:
+    def _lines(self, frame: FrameType, event: str, argument: object) -> Callable[..., Any] | None:
         scene = current() if event == "line" and self._active else None
         if scene is not None and self._begins_a_line(frame):
             name = self._name_of(frame.f_code)

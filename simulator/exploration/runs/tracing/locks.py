@@ -6,6 +6,7 @@ import asyncio
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -23,8 +24,8 @@ def begin() -> None:
         setattr(threading, name, _watching(getattr(threading, name)))
 
 
-def _watching(make: Callable[[], Any]) -> Callable[[], Any]:
-    def made() -> Any:
+def _watching(make: Callable[[], object]) -> Callable[[], object]:
+    def made() -> object:
         lock = make()
         is_own = own_file(sys._getframe(1).f_code) not in ("", IS_SIMULATOR)
         return _Watched(lock) if is_own else lock
@@ -32,21 +33,21 @@ def _watching(make: Callable[[], Any]) -> Callable[[], Any]:
     return made
 
 
-def watched_locks() -> list[Any]:
+def watched_locks() -> list[AbstractContextManager[object]]:
     """Return patches that count the locks of asyncio and anyio that a piece of work holds."""
     return [one for kind in _classes() for one in _patches(kind)]
 
 
-def _classes() -> Iterator[type]:
+def _classes() -> Iterator[type[asyncio.Lock]]:
     yield asyncio.Lock
     if "anyio" in sys.modules:
         yield import_module("anyio._backends._asyncio").Lock
 
 
-def _patches(kind: Any) -> Iterator[Any]:
+def _patches(kind: type[asyncio.Lock]) -> Iterator[AbstractContextManager[object]]:
     acquire, release = kind.acquire, kind.release
 
-    async def acquired(self: Any) -> Any:
+    async def acquired(self: asyncio.Lock) -> object:
         _count(1)  # at once, because a task that gets the lock can be suspended before this returns
         try:
             return await acquire(self)
@@ -54,7 +55,7 @@ def _patches(kind: Any) -> Iterator[Any]:
             _count(-1)
             raise
 
-    def released(self: Any) -> None:
+    def released(self: asyncio.Lock) -> None:
         release(self)
         _count(-1)
 

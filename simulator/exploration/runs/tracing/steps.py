@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Generator
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager
 from contextvars import copy_context
 from functools import partial
 from types import CodeType
@@ -16,6 +18,9 @@ from simulator.exploration.runs.tracing.writes import Databases
 from simulator.testing.links.loop_thread import in_thread
 from simulator.testing.receiving.loopback import Answer
 
+Running = Coroutine[object, None, object]
+"""A coroutine of an application."""
+
 
 class Steps:
     """Runs coroutines step by step: from one `await` that suspends them to the next one.
@@ -27,7 +32,7 @@ class Steps:
         self._holding = holding
         self._databases = databases
 
-    async def handle(self, scene: Scene, coroutine: Coroutine[Any, Any, Answer]) -> Answer:
+    async def handle(self, scene: Scene, coroutine: Coroutine[object, None, Answer]) -> Answer:
         """Run the coroutine of a handler, and all tasks that it starts, once the handler may begin."""
 
         self._follow_tasks(asyncio.get_running_loop())
@@ -44,7 +49,7 @@ class Steps:
             return
         loop.set_task_factory(_Following(make, self))
 
-    def after(self, place: tuple[CodeType, str, int]) -> Coroutine[Any, Any, object] | None:
+    def after(self, place: tuple[CodeType, str, int]) -> Running | None:
         """Return what to wait for before the current work continues at a place at which it was suspended."""
         scene = current()
         if scene is None:
@@ -57,13 +62,15 @@ class Steps:
         return None if hold is None else in_thread(hold)
 
 
-def contexts_in_executors() -> Any:
+def contexts_in_executors() -> AbstractContextManager[object]:
     """Return a patch that copies the context of a handler to functions that it runs with `run_in_executor`, as
     `asyncio.to_thread` does.
     """
     run = asyncio.BaseEventLoop.run_in_executor
 
-    def run_in_executor(self: Any, executor: Any, function: Any, *given: Any) -> Any:
+    def run_in_executor(
+        self: asyncio.BaseEventLoop, executor: Executor | None, function: Callable[..., object], *given: object
+    ) -> asyncio.Future[object]:
         if current() is not None:
             function = partial(copy_context().run, function)
         return run(self, executor, function, *given)
@@ -71,14 +78,14 @@ def contexts_in_executors() -> Any:
     return patch.object(asyncio.BaseEventLoop, "run_in_executor", run_in_executor)
 
 
-def _task(loop: asyncio.AbstractEventLoop, coroutine: Any, **more: Any) -> Any:
+def _task(loop: asyncio.AbstractEventLoop, coroutine: Running, **more: Any) -> asyncio.Future[object]:
     return asyncio.Task(coroutine, loop=loop, **more)
 
 
 class _Following:
     """A task factory. `make`: the factory that makes the tasks."""
 
-    def __init__(self, make: Callable[..., Any], steps: Steps) -> None:
+    def __init__(self, make: Callable[..., asyncio.Future[object]], steps: Steps) -> None:
         self._make = make
         self._steps = steps
 
@@ -88,16 +95,16 @@ class _Following:
         return task
 
 
-async def _stepwise(coroutine: Coroutine[Any, Any, Any], steps: Steps) -> Any:
+async def _stepwise(coroutine: Running, steps: Steps) -> object:
     return await _Stepwise(coroutine, steps)
 
 
 class _Stepwise:
-    def __init__(self, coroutine: Coroutine[Any, Any, Any], steps: Steps) -> None:
+    def __init__(self, coroutine: Running, steps: Steps) -> None:
         self._coroutine = coroutine
         self._steps = steps
 
-    def __await__(self) -> Generator[Any, Any, Any]:
+    def __await__(self) -> Generator[object, object, Any]:
         step = partial(self._coroutine.send, None)
         while True:
             try:
@@ -119,7 +126,7 @@ class _Stepwise:
                     step = partial(self._coroutine.throw, error)
 
 
-def _own_place(coroutine: Any) -> tuple[CodeType, str, int] | None:
+def _own_place(coroutine: object) -> tuple[CodeType, str, int] | None:
     """Return the innermost place in the application's code at which a coroutine is suspended, or None."""
     found = None
     while coroutine is not None:

@@ -14,7 +14,7 @@ from simulator.exploration.runs.tracing import scenes
 from simulator.exploration.runs.tracing.holding import Holding
 from simulator.exploration.runs.tracing.scenes import IS_SIMULATOR, WORKER, own_file
 
-Trace = Callable[[FrameType, str, Any], Any]
+Trace = Callable[[FrameType, str, object], Any]
 _IN_STEPS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -38,7 +38,7 @@ class Threads:
         self._holding.begun(scene)
         rounds = _rounds(frame.f_code)
 
-        def trace(frame: FrameType, event: str, argument: Any) -> Any:
+        def trace(frame: FrameType, event: str, argument: object) -> object:
             if event == "return" or (event == "line" and frame.f_lasti in rounds):
                 self._holding.round_ended(scene)
             if event == "return":

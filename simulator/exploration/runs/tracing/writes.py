@@ -6,11 +6,12 @@ Each write is reported to the piece of work that makes it.
 from __future__ import annotations
 
 import os
+import socket
 import sqlite3
 import sys
 import threading
 from collections.abc import Callable, Iterable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from functools import cache, partial
 from typing import Any, ClassVar
 from unittest.mock import patch
@@ -133,7 +134,7 @@ def _reporting_connection(
 
     names = ("execute", "executemany", "executescript", "commit", "close", "__exit__")
 
-    def rollback(self: Any) -> None:
+    def rollback(self: sqlite3.Connection) -> None:
         whole.rollback(self)
         undo(self)
 
@@ -157,7 +158,7 @@ def _reporting(whole: type, names: Iterable[str], report: Callable[[Any], None])
     return type(whole.__name__, (whole,), {name: reporting(name) for name in names})
 
 
-def _is_pair(one: Any) -> bool:
+def _is_pair(one: socket.socket) -> bool:
     """Return True if a socket is one end of a socket pair. Event loops use socket pairs to wake themselves up."""
     try:
         return one.getpeername() in ("", b"")
@@ -165,11 +166,10 @@ def _is_pair(one: Any) -> bool:
         return True  # it is closed, as when a loop has ended, so nothing is sent
 
 
-def watched_sockets() -> list[Any]:
+def watched_sockets() -> list[AbstractContextManager[object]]:
     """Return patches of the methods of `socket.socket` that send data. The patched methods report each call."""
-    import socket
 
-    def reporting(name: str) -> Any:
+    def reporting(name: str) -> AbstractContextManager[object]:
         send = getattr(socket.socket, name)
 
         def sent(self: socket.socket, *given: Any, **more: Any) -> Any:
@@ -200,7 +200,7 @@ class OpenedFiles:
             sys.addaudithook(cls._hear)
 
     @classmethod
-    def _hear(cls, event: str, given: tuple[Any, ...]) -> None:
+    def _hear(cls, event: str, given: tuple[object, ...]) -> None:
         writes = event == "open" and isinstance(given[2], int) and given[2] & _WRITING
         if (writes and not str(given[0]).startswith(os.devnull)) or event in ("os.rename", "os.remove", "os.link"):
             cls.tell()

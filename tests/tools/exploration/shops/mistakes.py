@@ -28,7 +28,9 @@ EACH = "each:"
 
 
 class Case(NamedTuple):
-    """`found`: the classes and verdicts, `none` for what is found without any fault. Under all others it survives."""
+    """`found`: the classes and their verdicts (several are separated by spaces), `none` for what is found without any
+    fault. Under all others it survives.
+    """
 
     visit: str
     found: Mapping[str, str]
@@ -39,6 +41,9 @@ _READ_FAILS = dict.fromkeys(
     ("refused-429", "refused-500", "refused-503", "answer-lost-before-work", "answer-garbled"), "lost"
 )
 """What the read of an event's object meets: only that of the last event loses money."""
+
+_ANSWER_FAILS = dict.fromkeys(("answer-lost-after-commit", "answer-late", "answer-garbled"), "lost")
+"""What the call that places an order meets: the order was placed, and no answer says so."""
 
 CASES: Mapping[str, Case] = {
     "pays-twice-after-rejection": Case(
@@ -53,12 +58,12 @@ CASES: Mapping[str, Case] = {
     ),
     "timeout-is-failure": Case(
         "test_onramp",
-        {"answer-lost-after-commit": "lost", "answer-late": "lost", "answer-garbled": "lost"},
+        {**_ANSWER_FAILS, "fails-n": "lost"},
         "The order was placed, and no answer that can be read came: the books call it failed.",
     ),
     "early-event-is-gone": Case(
         "test_onramp",
-        {"answer-lost-after-commit": "lost", "answer-late": "lost", "answer-garbled": "lost"},
+        {**_ANSWER_FAILS, "fails-n": "lost", "crash-in-call": "lost"},
         "The order is in the books only with its answer; without one, what is told of it is nobody's.",
     ),
     "late-event-downgrades": Case(
@@ -69,6 +74,7 @@ CASES: Mapping[str, Case] = {
             "webhook-reordered": "lost",
             "webhook-forged": "lost",
             "webhook-stale": "lost",
+            "crash-in-handler": "lost",
         },
         "An older event comes after the last one; what is refused as not genuine comes again, late too.",
     ),
@@ -86,6 +92,7 @@ CASES: Mapping[str, Case] = {
             "refused-429": "doubled",
             "refused-500": "doubled",
             "refused-503": "doubled",
+            "crash-in-handler": "doubled",
         },
         "An event that comes late, or waits to be looked up, finds the order completed, and is booked once more.",
     ),
@@ -96,7 +103,13 @@ CASES: Mapping[str, Case] = {
     ),
     "seen-before-done": Case(
         "test_onramp",
-        {**_READ_FAILS, "answer-unknown-enum": "lost", "webhook-lost": "lost", "webhook-lost-for-good": "lost"},
+        {
+            **_READ_FAILS,
+            "answer-unknown-enum": "lost",
+            "webhook-lost": "lost",
+            "webhook-lost-for-good": "lost",
+            "crash-in-handler": "lost",
+        },
         "The read after the last event fails; the event comes again, counts as a copy, and no job asks for the order.",
     ),
     "trusts-the-payload": Case(
@@ -110,7 +123,7 @@ CASES: Mapping[str, Case] = {
     ),
     "stale-token-loop": Case(
         "test_standing_payout",
-        {"none": "lost", "fails-until-given-up": "stuck"},
+        {"none": "lost", "fails-until-given-up": "stuck", "fails-n": "stuck"},
         "The token lapses within the hour, and the run is a day later.",
     ),
     "verifier-without-clock": Case(
@@ -133,7 +146,12 @@ CASES: Mapping[str, Case] = {
     ),
     "retries-with-new-key": Case(
         "test_onramp",
-        {"answer-lost-after-commit": "doubled", "answer-late": "doubled", "answer-garbled": "doubled"},
+        {
+            "answer-lost-after-commit": "doubled",
+            "answer-late": "doubled",
+            "answer-garbled": "doubled",
+            "fails-n": "doubled lost",
+        },
         "The order was placed, and no answer that can be read came: it is placed again under another key.",
     ),
     "stops-polling-early": Case(
