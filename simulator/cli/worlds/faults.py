@@ -32,9 +32,8 @@ class _Add(click.Command):
     """A command whose options are the fields of a fault. The fields are loaded on demand."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        if not any(param.name == "times" for param in self.params):
-            self.params[2:2] = _options()  # after the command's first two parameters, before the server options
-        return super().get_params(ctx)
+        own = super().get_params(ctx)
+        return [*own[:2], *_options(), *own[2:]]  # after the command's first two parameters, before the server options
 
 
 def _presets(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -210,9 +209,11 @@ def _meanings(model: type) -> Mapping[str, str]:
     return found
 
 
-def _options() -> Iterator[click.Option]:
-    """Yield an option for each field. If call and webhook faults share a field, its help contains both meanings."""
+@cache
+def _options() -> tuple[click.Option, ...]:
+    """Return an option for each field. If call and webhook faults share a field, its help contains both meanings."""
     calls, webhooks = _members(is_webhook=False), _members(is_webhook=True)
+    found = []
     for name in dict.fromkeys((*calls, *webhooks)):
         both = [side[name] for side in (calls, webhooks) if name in side]
         meanings = list(dict.fromkeys(member.meaning for member in both))
@@ -225,4 +226,5 @@ def _options() -> Iterator[click.Option]:
         more: dict[str, Any] = {"is_flag": True} if is_flag else {"metavar": "VALUE"}
         if any({"type": "boolean"} in member.schema.get("anyOf", ()) for member in both):
             more |= {"is_flag": False, "flag_value": "true", "metavar": "[VALUE]"}
-        yield click.Option([flag], help=words, **more)
+        found.append(click.Option([flag], help=words, **more))
+    return tuple(found)
