@@ -89,9 +89,6 @@ DASHBOARD_ROWS: tuple[ControlOperation, ...] = (
         ControlOperation(
             "GET", f"{PATH}{below}", name, "Seeing", "A file of the dashboard", page_file, open=True, media_type="*/*"
         )
-        for name, below in (
-            ("dashboard_file", "/{folder}/{name}"),
-            ("dashboard_panel", "/{folder}/{name}/{part}"),
-        )
+        for name, below in (("dashboard_file", "/{folder}/{name}"), ("dashboard_panel", "/{folder}/{name}/{part}"))
     ),
 )

@@ -35,9 +35,8 @@ class Access:
         return world_id.startswith(self.prefix)
 
     def require_all(self, what: str) -> None:
-        """Raise `ControlError` 403 unless the token can access all worlds.
-
-        `what` is the first sentence of the message, which explains why access to all worlds is needed.
+        """Raise `ControlError` 403 unless the token can access all worlds. `what` is the first sentence of the message,
+        which explains why access to all worlds is needed.
         """
         if not self.reaches_all:
             raise ControlError(403, "forbidden", f"{what} {self._reach}")
@@ -49,9 +48,8 @@ class Access:
             raise ControlError(403, "forbidden", why, "id")
 
     def require_room(self, world_id: str, living: Collection[str]) -> None:
-        """Raise `ControlError` 507 if the token already has its maximum number of worlds.
-
-        `living` are the ids of all worlds. Replacing an existing world is always allowed.
+        """Raise `ControlError` 507 if the token already has its maximum number of worlds. `living` are the ids of all
+        worlds. Replacing an existing world is always allowed.
         """
         if self.most_worlds is None or world_id in living:
             return
@@ -64,9 +62,8 @@ class Access:
             raise ControlError(507, CODE, why)
 
     def no_world(self, world_id: str) -> ControlError:
-        """Return a 404 error.
-
-        The error does not reveal whether the world is missing or merely inaccessible to the token.
+        """Return a 404 error. The error does not reveal whether the world is missing or merely inaccessible to the
+        token.
         """
         reach = "" if self.reaches_all else f" {self._reach}"
         return ControlError(
@@ -83,9 +80,7 @@ class Access:
 EVERYBODY = Access("everybody")
 """The access of every caller when the server has no tokens."""
 NOBODY = Access("nobody", "\n")
-"""The access of a caller without a token when some tokens are limited to a prefix.
-
-No world id starts with this prefix.
+"""The access of a caller without a token when some tokens are limited to a prefix. No world id starts with this prefix.
 """
 
 

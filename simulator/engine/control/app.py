@@ -24,15 +24,7 @@ from simulator.engine.scenario.play.logbook import last_entry
 from simulator.engine.server.endpoint import DEFECT
 from simulator.engine.server.http.fast_path import InlineCall
 from simulator.engine.server.http.hosts import Hosts, is_embedded_elsewhere, own_origin
-from simulator.engine.server.http.messages import (
-    BELOW,
-    CUT,
-    OPENED_AT,
-    Outgoing,
-    head_of,
-    json_object,
-    route_path,
-)
+from simulator.engine.server.http.messages import BELOW, CUT, OPENED_AT, Outgoing, head_of, json_object, route_path
 from simulator.engine.server.http.router import Router
 from simulator.engine.server.running.chunks import Content, in_pieces
 from simulator.engine.server.runtime import Runtime
@@ -66,10 +58,9 @@ class Admission:
 
 
 class ControlInterface:
-    """The control API. It checks callers and handles control calls.
-
-    If `tokens` is set, every call needs a valid token, except calls of operations that are open to everyone. Without
-    tokens, `Host` must be a loopback name, and `Origin` must be the server's own origin.
+    """The control API. It checks callers and handles control calls. If `tokens` is set, every call needs a valid token,
+    except calls of operations that are open to everyone. Without tokens, `Host` must be a loopback name, and `Origin`
+    must be the server's own origin.
     """
 
     def __init__(
@@ -99,9 +90,8 @@ class ControlInterface:
         return await self._masked(_refusal(error))
 
     def admission(self, scope: Scope) -> Admission | None:
-        """Check a request before its body is read.
-
-        Return its route and access data (`Admission`), or None if the request must be refused.
+        """Check a request before its body is read. Return its route and access data (`Admission`), or None if the
+        request must be refused.
         """
         try:
             return self._admitted(scope)
@@ -138,9 +128,8 @@ class ControlInterface:
         return outgoing
 
     def _admitted(self, scope: Scope) -> Admission:
-        """Check the path, method and headers of a call before its body is read.
-
-        Raise `ApiError` if the call is refused.
+        """Check the path, method and headers of a call before its body is read. Raise `ApiError` if the call is
+        refused.
         """
         path, method = route_path(scope), scope["method"]
         rows, variables = self._router.find(path.removeprefix(CONTROL_BASE)) or ({}, {})
@@ -221,10 +210,8 @@ class ControlInterface:
             self._journal.end(world, call.id)
 
     async def _up_to_date(self, world_id: str) -> World | None:
-        """Fire the due timers of a world, and return the world or None.
-
-        If another world with this id replaces it in the meantime, return the new world. Return None if there is no
-        world with this id.
+        """Fire the due timers of a world, and return the world or None. If another world with this id replaces it in
+        the meantime, return the new world. Return None if there is no world with this id.
         """
         worlds, world = self._runtime.simulator.worlds, None
         while (present := worlds.get(world_id)) is not world:
@@ -234,10 +221,8 @@ class ControlInterface:
         return world
 
     def _admit(self, scope: Scope) -> Access:
-        """Return the access of a caller, or raise `ApiError`.
-
-        If the server has tokens, a request without a valid token is refused with 401. Otherwise, a request with a
-        foreign `Host` or `Origin` is refused with 403.
+        """Return the access of a caller, or raise `ApiError`. If the server has tokens, a request without a valid token
+        is refused with 401. Otherwise, a request with a foreign `Host` or `Origin` is refused with 403.
         """
         if self._tokens is not None:
             access = self._tokens.access_of(_token(scope))
@@ -257,10 +242,8 @@ class ControlInterface:
         return EVERYBODY
 
     def _known(self, scope: Scope) -> Access:
-        """Return the access of a caller to an operation that needs no token.
-
-        If any token of the server is limited to a prefix, return the access of the caller's token. Otherwise, return
-        access to all worlds.
+        """Return the access of a caller to an operation that needs no token. If any token of the server is limited to a
+        prefix, return the access of the caller's token. Otherwise, return access to all worlds.
         """
         if self._tokens is None or not self._tokens.are_scoped:
             return EVERYBODY
@@ -282,16 +265,12 @@ def _token(scope: Scope) -> str:
 
 
 def _no_cut() -> None:
-    """Do nothing.
-
-    Used on servers that cannot drop a connection. The client then sees a normal end of the response.
-    """
+    """Do nothing. Used on servers that cannot drop a connection. The client then sees a normal end of the response."""
 
 
 def _refusal(error: ControlError | ApiError, row: ControlOperation | None = None, base: str = "") -> Outgoing[Content]:
-    """Return an error response. If the operation is known, the error links to its documentation.
-
-    `base` is the URL prefix of the link: the path at which the server is mounted, plus the base path of a world.
+    """Return an error response. If the operation is known, the error links to its documentation. `base` is the URL
+    prefix of the link: the path at which the server is mounted, plus the base path of a world.
     """
     envelope = error.envelope()
     if row is not None:

@@ -37,10 +37,9 @@ WORLD_HEADER = "x-simulator-world"
 ENVIRONMENT_HEADER = "x-simulator-environment"
 
 RECEIVER_PATIENCE_SECONDS = 0.7
-"""How long a call waits for a receiver that may itself be waiting for this call.
-
-Only a timeout can distinguish a slow receiver from such a deadlock. A fast receiver responds within a hundredth of
-this time, and a person hardly notices the delay.
+"""How long a call waits for a receiver that may itself be waiting for this call. Only a timeout can distinguish a slow
+receiver from such a deadlock. A fast receiver responds within a hundredth of this time, and a person hardly notices the
+delay.
 """
 
 REST_SECONDS = 15.0
@@ -84,9 +83,8 @@ class ControlCall:
     cut: Callable[[], None] = lambda: None
     """A function that drops the connection."""
     unanswered: frozenset[str] = frozenset()
-    """Ids of pending webhook attempts whose receiver may be the caller.
-
-    These attempts were sent before the call arrived, and the caller connected after they were sent.
+    """Ids of pending webhook attempts whose receiver may be the caller. These attempts were sent before the call
+    arrived, and the caller connected after they were sent.
     """
     last_entry: int = 0
     """The number of the newest entry in the world's scenario logbook when the call arrived."""
@@ -98,10 +96,8 @@ class ControlCall:
     """`/_worlds/ID` if the request path starts with it, otherwise ""."""
 
     async def while_connected(self, waiting: Coroutine[Any, Any, T], seconds: float) -> T:
-        """Await `waiting` and return its result.
-
-        Raise `TimeoutError` if it takes more than `seconds`. Raise `ClientDisconnect` if the client disconnects
-        first.
+        """Await `waiting` and return its result. Raise `TimeoutError` if it takes more than `seconds`. Raise
+        `ClientDisconnect` if the client disconnects first.
         """
         if seconds <= 0:
             waiting.close()
@@ -127,10 +123,9 @@ class ControlCall:
         return self.world_called(self.world_id)
 
     def world_called(self, world_id: str) -> World:
-        """Return the world with this id.
-
-        Raise `ControlError` 404 not_found if the world does not exist or the token cannot access it. Raise
-        `ControlError` 503 world_unreadable if the world is stored in a form that this version cannot read.
+        """Return the world with this id. Raise `ControlError` 404 not_found if the world does not exist or the token
+        cannot access it. Raise `ControlError` 503 world_unreadable if the world is stored in a form that this version
+        cannot read.
         """
         world = self.find_world(world_id)
         if world is None:
@@ -169,9 +164,8 @@ class ControlCall:
         return self.headers.get(ENVIRONMENT_HEADER, self.simulator.wiring.environments[0])
 
     def check_environment(self) -> None:
-        """Raise `ControlError` 400 if the environment in the header is unknown.
-
-        The check does not depend on whether the call uses the environment.
+        """Raise `ControlError` 400 if the environment in the header is unknown. The check does not depend on whether
+        the call uses the environment.
         """
         known = self.simulator.wiring.environments
         if self.environment not in known:
@@ -186,7 +180,6 @@ class ControlCall:
         self, world: World, to: Target, reached: Callable[[], bool] | None = None, horizon_ms: int = LAST_MS
     ) -> Receipt:
         """Advance the clock of a world with `Driver.advance`. If the caller disconnects, the advance is cancelled.
-
         Raise `ControlError` 409 clock_busy during another advance or if a receiver does not respond. If the advance is
         cancelled, raise `ControlError` 409 advance_cancelled with the result so far.
         """
@@ -222,9 +215,8 @@ class ControlCall:
         return made
 
     def stopped_scenarios(self, world: World) -> StoppedScenarios:
-        """Return the response field `stopped_scenarios`: the scenarios that stopped during this call.
-
-        Return {} if no scenario was stopped.
+        """Return the response field `stopped_scenarios`: the scenarios that stopped during this call. Return {} if no
+        scenario was stopped.
         """
         stopped = stopped_since(world, self.last_entry)
         return {"stopped_scenarios": stopped} if stopped else {}
@@ -243,11 +235,9 @@ class ControlCall:
             self.gone.remove_done_callback(leave)
 
     def patience(self, *, at_rest: bool = False) -> Patience | None:
-        """Return the time that this call waits for receivers, or None (no limit) for `wait=true`.
-
-        `at_rest` is True for a call that waits until no attempt is in flight. The total wait is then limited, because a
-        hanging receiver would delay the call forever. Raise `ControlError` 400 if the query parameter `wait` is not a
-        boolean.
+        """Return the time that this call waits for receivers, or None (no limit) for `wait=true`. `at_rest` is True for
+        a call that waits until no attempt is in flight. The total wait is then limited, because a hanging receiver
+        would delay the call forever. Raise `ControlError` 400 if the query parameter `wait` is not a boolean.
         """
         given = self.query.get("wait") or "false"
         if given not in ("true", "false"):
@@ -262,9 +252,8 @@ class ControlCall:
         return self.query.get(name) or None
 
     def choice(self, name: str, choices: Collection[str]) -> str | None:
-        """Return a query parameter that must be one of `choices`, or None if it is absent.
-
-        Raise `ControlError` 400 for any other value.
+        """Return a query parameter that must be one of `choices`, or None if it is absent. Raise `ControlError` 400 for
+        any other value.
         """
         value = self.given(name)
         if value is not None and value not in choices:
@@ -272,9 +261,8 @@ class ControlCall:
         return value
 
     def whole(self, name: str) -> int | None:
-        """Return a query parameter that must be a non-negative integer, or None if it is absent.
-
-        Raise `ControlError` 400 for any other value.
+        """Return a query parameter that must be a non-negative integer, or None if it is absent. Raise `ControlError`
+        400 for any other value.
         """
         value = self.given(name)
         if value is not None and not is_whole(value):
@@ -286,8 +274,5 @@ class ControlCall:
         return self.whole("limit")
 
     def newest(self, rows: list[T]) -> list[T]:
-        """Return the newest rows, up to the query parameter `limit`.
-
-        `rows` and the result start with the oldest row.
-        """
+        """Return the newest rows, up to the query parameter `limit`. The oldest row comes first, as in `rows`."""
         return newest(rows, self.limit())

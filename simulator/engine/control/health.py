@@ -42,10 +42,9 @@ async def health(call: ControlCall) -> Health:
 
 @operation("GET /ready", "Check that the server can handle calls", scope="server", open=True, takes_webhooks=True)
 async def ready(call: ControlCall) -> Readiness:
-    """Return 200 if the server can handle requests. No token is needed. Use this call as a readiness probe.
-
-    Fails with 503 not_ready if the store cannot save changes, or if the server is shutting down and other servers are
-    taking over its worlds. Without a store, a running server is always ready.
+    """Return 200 if the server can handle requests. No token is needed. Use this call as a readiness probe. Fails with
+    503 not_ready if the store cannot save changes, or if the server is shutting down and other servers are taking over
+    its worlds. Without a store, a running server is always ready.
     """
     persistence = call.runtime.persistence
     if persistence is not None and persistence.refusal is not None:
@@ -63,9 +62,8 @@ class MetricsPage:
 
     @seeing("GET /metrics", "Metrics for Prometheus", scope="server", catches_up=False, media_type=METRICS_TYPE)
     async def metrics(self, call: ControlCall) -> Raw[str]:
-        """Return the metrics of the whole server in Prometheus text format. They contain no data from requests.
-
-        If the server has control tokens, this call needs a token for all worlds.
+        """Return the metrics of the whole server in Prometheus text format. They contain no data from requests. If the
+        server has control tokens, this call needs a token for all worlds.
         """
         call.access.require_all("Metrics cover all worlds of the server.")
         if self._of is None or self._of[0] is not call.runtime:

@@ -40,10 +40,9 @@ _ADVICE: Query = {
 
 @operation("GET /advice", "List advice on your API traffic", query=_ADVICE)
 async def advice(call: ControlCall) -> AdviceList:
-    """List findings about your API traffic.
-
-    A finding describes what may fail with the real service, the requests that are evidence, and the recommended
-    change. With `world=*`, the list includes the findings of all worlds, including deleted ones.
+    """List findings about your API traffic. A finding describes what may fail with the real service, the requests that
+    are evidence, and the recommended change. With `world=*`, the list includes the findings of all worlds, including
+    deleted ones.
     """
     severity, kind = call.choice("severity", SEVERITIES), call.given("kind")
     worlds = await _worlds(call)
@@ -60,9 +59,8 @@ async def advice(call: ControlCall) -> AdviceList:
 
 
 async def _findings(call: ControlCall, world: World) -> list[Finding]:
-    """Return the findings of a world.
-
-    If the world is based on observations of the real service, each finding lists the assumptions on which it depends.
+    """Return the findings of a world. If the world is based on observations of the real service, each finding lists the
+    assumptions on which it depends.
     """
     found = await findings_in_slices(world, call.simulator.operations)
     if files := observed_by(call.simulator, world):
@@ -79,10 +77,8 @@ def _rests_on(identifier: str, chosen: Mapping[str, str], files: Iterable[Observ
 
 
 async def _worlds(call: ControlCall) -> list[World]:
-    """Return the worlds to evaluate, after firing their due timers.
-
-    For `world=*`, all existing worlds are returned. Otherwise, only the world in the query parameter `world` or in the
-    header is returned.
+    """Return the worlds to evaluate, after firing their due timers. For `world=*`, all existing worlds are returned.
+    Otherwise, only the world in the query parameter `world` or in the header is returned.
     """
     runtime, name = call.runtime, call.given("world")
     if name is None:
@@ -125,9 +121,8 @@ async def _counts(world: World) -> Counts:
 
 @operation("GET /coverage", "Get the coverage of the contract", query=_WORLD)
 async def coverage(call: ControlCall) -> Annotated[JsonObject, CoverageReport]:
-    """Return which operations, errors, events and states your traffic has exercised, and which it has not.
-
-    Use the report to find gaps in your tests. With `world=*`, all worlds count, including deleted ones.
+    """Return which operations, errors, events and states your traffic has exercised, and which it has not. Use the
+    report to find gaps in your tests. With `world=*`, all worlds count, including deleted ones.
     """
     return await _report(call)
 

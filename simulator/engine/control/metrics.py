@@ -72,9 +72,7 @@ class Metrics(Collector):
         yield counts
         yield durations
         yield CounterMetricFamily(
-            "rampsim_requests_over_quota",
-            "API requests refused because of quota_calls_per_second.",
-            meter.over_quota,
+            "rampsim_requests_over_quota", "API requests refused because of quota_calls_per_second.", meter.over_quota
         )
 
     def _worlds(self) -> Iterator[Metric]:

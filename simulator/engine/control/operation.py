@@ -40,9 +40,8 @@ RowArguments = ParamSpec("RowArguments")
 
 @dataclass
 class Raw(Generic[Shape]):
-    """A response whose body is already encoded: bytes, or the parts of a long list.
-
-    The type parameter is the type of the JSON body, or `str` if the body is not JSON.
+    """A response whose body is already encoded: bytes, or the parts of a long list. The type parameter is the type of
+    the JSON body, or `str` if the body is not JSON.
     """
 
     body: Content
@@ -97,9 +96,8 @@ WAIT: Query = {
 Scope: TypeAlias = Literal["world", "server"]
 
 RecordedAs: TypeAlias = Literal["call", "action", "time", "settings", "upload", "activation", "fault", "nothing"]
-"""The ways in which a recording repeats a control call.
-
-A recording repeats the call or the action, lets time pass, or skips the call.
+"""The ways in which a recording repeats a control call. A recording repeats the call or the action, lets time pass, or
+skips the call.
 """
 
 TAGS: Mapping[str, str] = {
@@ -144,10 +142,8 @@ class ControlOperation:
     query: Query | None = field(default_factory=dict)
     """The query parameters, or None if any are allowed."""
     catches_up: bool = True
-    """Whether due timers of the world fire before the handler runs.
-
-    False for calls that delete, freeze or replace a world, because they must work regardless of how many timers are
-    due.
+    """Whether due timers of the world fire before the handler runs. False for calls that delete, freeze or replace a
+    world, because they must work regardless of how many timers are due.
     """
     max_bytes: int = MAX_BYTES
     """The maximum body size. A longer body is refused, or truncated if `cuts` is set."""
@@ -157,10 +153,8 @@ class ControlOperation:
     takes_webhooks: bool = False
     """Whether a webhook endpoint can use this path as its URL."""
     recorded_as: RecordedAs | None = None
-    """The repeat mode of the call in a recording.
-
-    None for calls that only read, or that create, freeze or replace worlds. The journal of control calls contains only
-    calls with a value here.
+    """The repeat mode of the call in a recording. None for calls that only read, or that create, freeze or replace
+    worlds. The journal of control calls contains only calls with a value here.
     """
     keeps_answer: bool = False
     """Whether the journal saves the response, because it contains the id of a new resource."""
@@ -172,10 +166,9 @@ class ControlOperation:
 
     @property
     def answer(self) -> Any:
-        """The type of the response: a TypedDict, `str` if it is not JSON, or None if there is no body.
-
-        The type is derived from the handler's return annotation, so mypy checks the handler against it. A handler
-        that returns stored data unchanged declares `Annotated[JsonObject, Shape]`.
+        """The type of the response: a TypedDict, `str` if it is not JSON, or None if there is no body. The type is
+        derived from the handler's return annotation, so mypy checks the handler against it. A handler that returns
+        stored data unchanged declares `Annotated[JsonObject, Shape]`.
         """
         returned = get_type_hints(self.handler, include_extras=True)["return"]
         if returned is Response:
@@ -218,9 +211,8 @@ class ControlDecorator(Generic[RowArguments]):
     def __call__(
         self, route: str, summary: str, *args: RowArguments.args, **facts: RowArguments.kwargs
     ) -> Callable[[HandlerT], HandlerT]:
-        """Return a decorator that declares a function as the handler of `route`, such as `GET /clock`.
-
-        `args` and `facts` are the values of further fields of the `ControlOperation`.
+        """Return a decorator that declares a function as the handler of `route`, such as `GET /clock`. `args` and
+        `facts` are the values of further fields of the `ControlOperation`.
         """
         method, path = route.split(" ")
 
@@ -244,9 +236,8 @@ def _decorators_of(make: RowFactory[RowArguments]) -> Callable[[str], ControlDec
 
 
 calls_under = _decorators_of(ControlOperation)
-"""Return a decorator that declares operations under a tag.
-
-mypy checks the arguments of the decorator against `ControlOperation`.
+"""Return a decorator that declares operations under a tag. mypy checks the arguments of the decorator against
+`ControlOperation`.
 """
 
 

@@ -46,9 +46,8 @@ def apart(document: str, name: str) -> HtmlPage:
 
 
 def page_rows(name: str, make: Callable[[], HtmlPage]) -> tuple[ControlOperation, ...]:
-    """Return the operations that serve a page's style sheet and script.
-
-    These files contain no world data, so no token is needed.
+    """Return the operations that serve a page's style sheet and script. These files contain no world data, so no token
+    is needed.
     """
 
     def row(part: str, ending: str, kind: str) -> ControlOperation:

@@ -42,7 +42,6 @@ class _TokenFile(Body, extra="forbid"):
 
 def tokens_of(token: str | None, file: Path | None) -> tuple[Tokens | None, list[str]]:
     """Return the server's tokens, or None if it has none. Also return a list of the tokens that are in plain text.
-
     `token` grants access to all worlds. Raise `BadTokens` if a file cannot be read or is not valid.
     """
     rows = [] if token is None else [(hash_of(token), Access("control token"))]

@@ -35,10 +35,9 @@ ParametersT = TypeVar("ParametersT", bound=Body, default=Any)
 
 @dataclass(frozen=True)
 class ActionCall(Generic[TargetT, ParametersT]):
-    """The validated arguments of an action, as passed to the function that performs the action.
-
-    The function declares the types of the target and the parameters, such as `ActionCall[Deposit, Failure]`. If an
-    action has no parameters, their type is `Nothing`.
+    """The validated arguments of an action, as passed to the function that performs the action. The function declares
+    the types of the target and the parameters, such as `ActionCall[Deposit, Failure]`. If an action has no parameters,
+    their type is `Nothing`.
     """
 
     world: World
@@ -72,36 +71,27 @@ class Action(Generic[TargetT, ParametersT]):
     kinds: tuple[str, ...] = ()
     parameters: Callable[[], type[ParametersT]] = lambda: Nothing  # type: ignore[assignment, return-value]  # where none is named, nobody reads them
     guard: Callable[[World, TargetT], str | None] = lambda world, record: None
-    """Called if the state table allows the action.
-
-    Returns the reason why the action is still refused, or None.
-    """
+    """Called if the state table allows the action. Returns the reason why the action is still refused, or None."""
     check: Callable[[ParametersT], Iterable[Wrong]] = lambda parameters: ()
-    """Yields the problems in the parameters that the model does not detect.
-
-    These problems must not depend on the world or the target, so that invalid scenarios are rejected when they are
-    read.
+    """Yields the problems in the parameters that the model does not detect. These problems must not depend on the world
+    or the target, so that invalid scenarios are rejected when they are read.
     """
     names_event: str = ""
     """The parameter that contains the name of an event."""
     makes: str = ""
-    """The kind of resource that the action creates.
-
-    The status of the target does not change, and the target may be in any state.
+    """The kind of resource that the action creates. The status of the target does not change, and the target may be in
+    any state.
     """
     networks: Callable[[TargetT], Iterable[str | None]] = lambda record: ()
-    """Returns the networks that the action needs. None means that one end of the transfer uses no network.
-
-    A scenario step waits while one of the networks is down (decision S22). Only transfers on a blockchain depend on a
-    network.
+    """Returns the networks that the action needs. None means that one end of the transfer uses no network. A scenario
+    step waits while one of the networks is down (decision S22). Only transfers on a blockchain depend on a network.
     """
     initially: Initial | None = None
     """Set if scenarios can run the action in their `world`."""
 
     def wrongs(self, parameters: ParametersT, events: Collection[str]) -> Iterator[Wrong]:
-        """Yield the problems in the parameters that the Pydantic model does not detect.
-
-        `events` contains the event types of the service.
+        """Yield the problems in the parameters that the Pydantic model does not detect. `events` contains the event
+        types of the service.
         """
         yield from self.check(parameters)
         name = getattr(parameters, self.names_event) if self.names_event else None
@@ -169,18 +159,16 @@ class ActionTable:
         return frozenset(network for networks in needed for network in networks if network is not None)
 
     def parameters(self, name: str) -> list[str]:
-        """Return the parameter names of an action, for all kinds of targets together.
-
-        The names include `target` if the action can have a target.
+        """Return the parameter names of an action, for all kinds of targets together. The names include `target` if the
+        action can have a target.
         """
         rows = self.rows[name]
         fields = (field.alias or key for row in rows for key, field in row.parameters().model_fields.items())
         return list(dict.fromkeys((*(("target",) if self.kinds(name) else ()), *fields)))
 
     def choose(self, world: World, name: str, target: str | None) -> tuple[Action, Record | None]:
-        """Return the table row for an action on a target, and the record of the target (None for the world).
-
-        Raise `ControlError` if the action or the target does not exist, or if they do not match.
+        """Return the table row for an action on a target, and the record of the target (None for the world). Raise
+        `ControlError` if the action or the target does not exist, or if they do not match.
         """
         rows = self.rows.get(name)
         if rows is None:
@@ -237,10 +225,9 @@ class ActionTable:
         cause: Cause,
         origin: Origin = NO_ORIGIN,
     ) -> Record | Shown | None:
-        """Check and run an action. Raise `ControlError` if the action is refused.
-
-        Return the result of the action's `act` function. Unlike `perform`, this method does not render the resource.
-        Rendering would take a tenth of the time of a scenario step.
+        """Check and run an action. Raise `ControlError` if the action is refused. Return the result of the action's
+        `act` function. Unlike `perform`, this method does not render the resource. Rendering would take a tenth of the
+        time of a scenario step.
         """
         try:
             if target is None and name in self.rows:

@@ -10,7 +10,6 @@ Row = TypeVar("Row")
 
 def by_name(what: str, rows: Iterable[Row], name_of: Callable[[Row], str]) -> dict[str, Row]:
     """Return a dictionary of rows by name, in the order of `rows`. `what` describes the rows in the error message.
-
     Raise `ValueError` if a name occurs twice, because a dictionary would silently drop one of the two rows.
     """
     found: dict[str, Row] = {}

@@ -22,9 +22,8 @@ class ErrorCode:
     cause: str
     basis: str = "specified"
     anywhere: bool = False
-    """True if any operation may return this error without declaring it (decision H2).
-
-    The check for such an error precedes the operation's own rules.
+    """True if any operation may return this error without declaring it (decision H2). The check for such an error
+    precedes the operation's own rules.
     """
     lasting: bool = False
     """True if repeating the request returns the same error. Other errors may disappear after a state change."""

@@ -18,10 +18,8 @@ from simulator.kernel.world import World
 
 @dataclass(frozen=True, slots=True)
 class EventType:
-    """One row of the event catalogue.
-
-    The state tables declare which transitions emit an event. The resource kinds and statuses of the event are derived
-    from these transitions.
+    """One row of the event catalogue. The state tables declare which transitions emit an event. The resource kinds and
+    statuses of the event are derived from these transitions.
     """
 
     name: str
@@ -82,9 +80,8 @@ def make(world: World, environment: str, event_type: str, subject: Shown, object
 
 
 def emit(world: World, environment: str, event_type: str, subject: Shown, object_id: str) -> Event:
-    """Create an event, add it to the journal, and call all listeners (webhooks, scenarios).
-
-    Call this inside a transaction.
+    """Create an event, add it to the journal, and call all listeners (webhooks, scenarios). Call this inside a
+    transaction.
     """
     event = make(world, environment, event_type, subject, object_id)
     publish(world, event, subject)

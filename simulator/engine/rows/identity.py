@@ -39,11 +39,9 @@ class Identity:
     """The functions with which a provider manages its keys, tokens and users."""
 
     caller: Callable[[World, str, str, int], Caller]
-    """Returns the key pair that a token was issued for.
-
-    The arguments are world, environment, token and wall-clock time in milliseconds. The wall-clock time is 0 unless the
-    world has a scaled clock. Raises `ApiError` 401 if the token is unknown, expired, revoked or from the other
-    environment.
+    """Returns the key pair that a token was issued for. The arguments are world, environment, token and wall-clock time
+    in milliseconds. The wall-clock time is 0 unless the world has a scaled clock. Raises `ApiError` 401 if the token is
+    unknown, expired, revoked or from the other environment.
     """
     check_gates: Callable[[Operation, Call], None]
     """Raises `ApiError` 403 if the caller's account or key may not make a request."""

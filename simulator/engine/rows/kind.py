@@ -19,10 +19,8 @@ from simulator.kernel.world import World
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """The common fields of resources.
-
-    `owner` is empty for resources of the account itself. Otherwise, `owner` is the id of another platform user.
-    `environment` is empty for resources that exist in both environments.
+    """The common fields of resources. `owner` is empty for resources of the account itself. Otherwise, `owner` is the
+    id of another platform user. `environment` is empty for resources that exist in both environments.
     """
 
     id: Id
@@ -40,9 +38,8 @@ class Record:
 
     @property
     def object_id(self) -> str:
-        """The id of the resource in events.
-
-        The default is the record's id. Kinds whose resources have no id in the API override this property.
+        """The id of the resource in events. The default is the record's id. Kinds whose resources have no id in the API
+        override this property.
         """
         return self.id
 
@@ -94,9 +91,8 @@ class Kind(Generic[KindT]):
     parent: str = ""
     """The field in `refers` that contains the id of the parent resource."""
     named_by: tuple[str, ...] = ()
-    """The paths in objects and requests that contain the id of a resource of this kind.
-
-    If a scenario rule matches on one of these paths, its `where` can check the resource as `root`.
+    """The paths in objects and requests that contain the id of a resource of this kind. If a scenario rule matches on
+    one of these paths, its `where` can check the resource as `root`.
     """
     collection: str = ""
     """The API path of resources of this kind, if there are operations on them."""
@@ -107,9 +103,8 @@ class Kind(Generic[KindT]):
     in_events: Callable[[World, KindT], Shown] | None = None
     """Returns the fields that events contain in addition to those in responses."""
     sole: Callable[[World], KindT] | None = None
-    """Returns the resource of this kind if a world has only one such resource.
-
-    The resource exists in both environments and has no id in the API.
+    """Returns the resource of this kind if a world has only one such resource. The resource exists in both environments
+    and has no id in the API.
     """
     put: Callable[[World, KindT], None] | None = None
     """Writes a resource that is stored as a part of another row."""

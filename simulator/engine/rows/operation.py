@@ -46,10 +46,9 @@ class Caller(Protocol):
 
 @dataclass(slots=True)
 class Call(Generic[BodyT, QueryT, ResourceT]):
-    """One API request as passed to an operation's function. The input is validated and independent of HTTP.
-
-    The function declares the types of the body, query and resource, such as `Call[CreateFee, None, FeeProduct]`. None
-    means that the operation has no body, query or resource.
+    """One API request as passed to an operation's function. The input is validated and independent of HTTP. The
+    function declares the types of the body, query and resource, such as `Call[CreateFee, None, FeeProduct]`. None means
+    that the operation has no body, query or resource.
     """
 
     world: World
@@ -69,10 +68,8 @@ class Call(Generic[BodyT, QueryT, ResourceT]):
     trace: bool = True
     """False for HEAD requests, which are not recorded (decision S20)."""
     wall_ms: int = 0
-    """The wall-clock time in milliseconds if the world has a scaled clock, otherwise 0.
-
-    It is needed for periods that a client measures with its own clock. A scaled clock must not shorten these periods
-    (H17).
+    """The wall-clock time in milliseconds if the world has a scaled clock, otherwise 0. It is needed for periods that a
+    client measures with its own clock. A scaled clock must not shorten these periods (H17).
     """
 
 
@@ -106,10 +103,8 @@ def _nothing() -> type[Nothing]:
 
 @dataclass(frozen=True)
 class Operation(Generic[BodyT, QueryT, ResourceT]):
-    """One row of the operation table.
-
-    An `OperationDecorator` creates these rows. Several fields are functions that return models and response shapes, so
-    the models and shapes are created on first use (`engine/lazy.py`).
+    """One row of the operation table. An `OperationDecorator` creates these rows. Several fields are functions that
+    return models and response shapes, so the models and shapes are created on first use (`engine/lazy.py`).
     """
 
     method: str
@@ -130,16 +125,14 @@ class Operation(Generic[BodyT, QueryT, ResourceT]):
     check: Callable[[Call[BodyT, QueryT, ResourceT]], None] | None = None
     """Raises `ApiError` 400 for problems that checks of single fields do not find."""
     claim: Callable[[Call[BodyT, QueryT, ResourceT]], None] | None = None
-    """Finds the quote that the request uses.
-
-    A used or expired quote is refused before any business rule is checked (decision H2).
+    """Finds the quote that the request uses. A used or expired quote is refused before any business rule is checked
+    (decision H2).
     """
     load: Callable[[Call], ResourceT] | None = None
     """Finds the resource that the path identifies."""
     uses: str = ""
-    """The name under which a `where` refers to the quote that the operation uses.
-
-    Set if the path contains the quote's id.
+    """The name under which a `where` refers to the quote that the operation uses. Set if the path contains the quote's
+    id.
     """
     group: str = ""
     """The permission group (decision H18), or "" if every key may use the operation."""
@@ -152,9 +145,8 @@ class Operation(Generic[BodyT, QueryT, ResourceT]):
     refuses_with: str = ""
     """The code to use instead of missing_parameter and invalid_parameter, if the specification requires it."""
     errors: Mapping[str, str] = field(default_factory=dict)
-    """The error codes that the operation may raise.
-
-    Each has a source: `specified`, or the decision that assigns the code to this operation.
+    """The error codes that the operation may raise. Each has a source: `specified`, or the decision that assigns the
+    code to this operation.
     """
     basis: str = "specified"
     description: str = ""
@@ -193,7 +185,6 @@ def _annotations(action: Callable[..., Answer]) -> dict[str, Any]:
 
 def _has(action: Callable[..., Answer], part: int) -> bool:
     """Return True if the argument number `part` (from 0) of the annotation `Call[body, query, resource]` is not None.
-
     The annotation is not evaluated.
     """
     (call,) = (written for name, written in action.__annotations__.items() if name != "return")
@@ -205,10 +196,8 @@ def _has(action: Callable[..., Answer], part: int) -> bool:
 @dataclass(frozen=True)
 class Variants(Generic[BodyT]):
     """Several body models for one operation. The value of one field of the body, such as `destination.type`, selects
-    the model.
-
-    If the field is missing or has an unknown value, the model in the function's annotation is used. This model reports
-    the error.
+    the model. If the field is missing or has an unknown value, the model in the function's annotation is used. This
+    model reports the error.
     """
 
     member: str
@@ -278,9 +267,7 @@ class OperationDecorator:
         """
         method, path = route.split(" ")
 
-        def declare(
-            action: Callable[[Call[BodyT, QueryT, ResourceT]], Answer],
-        ) -> Operation[BodyT, QueryT, ResourceT]:
+        def declare(action: Callable[[Call[BodyT, QueryT, ResourceT]], Answer]) -> Operation[BodyT, QueryT, ResourceT]:
             silent = action.__annotations__["return"] in ("None", None)
             in_query = query is None and _has(action, 1)
 

@@ -10,9 +10,8 @@ from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
 
 NetworkStatus: TypeAlias = Callable[[World, str, str], str]
-"""The status of a network in an environment, by canonical name.
-
-While the status is `down`, everything that needs the network waits.
+"""The status of a network in an environment, by canonical name. While the status is `down`, everything that needs the
+network waits.
 """
 
 

@@ -40,9 +40,8 @@ class Provider:
     """The display name of the service."""
 
     rooms: tuple[Room, ...]
-    """The packages (rooms) of the service, in import order: a package may import only the packages before it.
-
-    The engine's package `webhooks` is one of them.
+    """The packages (rooms) of the service, in import order: a package may import only the packages before it. The
+    engine's package `webhooks` is one of them.
     """
 
     environments: Mapping[str, str]
@@ -76,9 +75,8 @@ class Provider:
     """Kinds of advice that are specific to this service or have a different message for it."""
 
     triggers: Callable[[], object] = lambda: None
-    """The ways to trigger each event, as `Triggers` from the scenario package.
-
-    `triggers_of(world)` returns them with this type.
+    """The ways to trigger each event, as `Triggers` from the scenario package. `triggers_of(world)` returns them with
+    this type.
     """
 
     wording: Wording = Wording()

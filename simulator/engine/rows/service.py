@@ -18,9 +18,7 @@ from simulator.kernel.world import World
 @dataclass(frozen=True)
 class Wording:
     """A provider's functions that change errors, responses and events if a world has selected alternatives to
-    assumptions.
-
-    The default functions change nothing.
+    assumptions. The default functions change nothing.
     """
 
     refusal: Callable[[World, ApiError], ApiError] = lambda world, error: error

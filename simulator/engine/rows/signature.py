@@ -46,9 +46,7 @@ class Signature:
 
     def problem(self, headers: Mapping[str, str], raw: bytes, keys: Iterable[str], now_ms: float) -> str:
         """Return the reason why a receiver must refuse a request that arrives at `now_ms`, or "" if one of the keys
-        verifies the request.
-
-        Header names must be in lower case.
+        verifies the request. Header names must be in lower case.
         """
         stamp = headers.get(self.timestamp_header.lower(), "")
         signature = headers.get(self.signature_header.lower(), "")

@@ -51,8 +51,7 @@ def assumptions_in(cited: str) -> list[str]:
 
 
 def read_by(cited: str) -> str:
-    """Return the commands that print the cited pages in a terminal, such as `rampsim docs ramp-quote`.
-
-    Return "" if there are none.
+    """Return the commands that print the cited pages in a terminal, such as `rampsim docs ramp-quote`. Return "" if
+    there are none.
     """
     return ", ".join(f"rampsim docs {anchor}" for _, anchor in places_of(cited))

@@ -34,10 +34,9 @@ def listed(name: str) -> dict[str, Any]:
 
 
 def with_names(schema: Any, names: Mapping[str, Mapping[str, str]]) -> Any:
-    """Replace the placeholders in a schema with all names that a service uses, and their descriptions.
-
-    A field whose name is a placeholder becomes one field for each name. In the description of such a field, the
-    placeholder is replaced with the beginning of the name's description, up to the first comma.
+    """Replace the placeholders in a schema with all names that a service uses, and their descriptions. A field whose
+    name is a placeholder becomes one field for each name. In the description of such a field, the placeholder is
+    replaced with the beginning of the name's description, up to the first comma.
     """
     if isinstance(schema, list):
         meanings = names.get(schema[0]) if len(schema) == 1 and isinstance(schema[0], str) else None

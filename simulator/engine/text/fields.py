@@ -38,9 +38,8 @@ Note = Annotated[str, StringConstraints(max_length=1000, pattern=NAME_PATTERN), 
 """A description or reason: at most 1,000 characters, not empty, and not only spaces (decision H20)."""
 
 Code = FreeText
-"""A code, id, address or number.
-
-A business rule checks whether the value exists. That rule also refuses an empty string.
+"""A code, id, address or number. A business rule checks whether the value exists. That rule also refuses an empty
+string.
 """
 
 Amount = Annotated[str, StringConstraints(pattern=AMOUNT_PATTERN), Assumed("H7", "pattern")]
@@ -48,20 +47,17 @@ Amount = Annotated[str, StringConstraints(pattern=AMOUNT_PATTERN), Assumed("H7",
 
 
 def check_decimals(amount: str, currency: Currency | None) -> None:
-    """Raise `ApiError` 400 if an amount has more decimals than its currency (decision H7).
-
-    `currency` is None if it is unknown.
+    """Raise `ApiError` 400 if an amount has more decimals than its currency (decision H7). `currency` is None if it is
+    unknown.
     """
     if currency is not None and not currency.accepts(amount):
         raise invalid("amount", f"{currency.code} amounts have at most {currency.decimals} decimals")
 
 
 class Body(BaseModel):
-    """Base class for request bodies, query strings and action parameters.
-
-    Types are strict, and unknown fields are collected. Modules that define bodies do not use `from __future__ import
-    annotations`. With this import, pydantic would compile every annotation again, so declaring a body would take about
-    a sixth longer.
+    """Base class for request bodies, query strings and action parameters. Types are strict, and unknown fields are
+    collected. Modules that define bodies do not use `from __future__ import annotations`. With this import, pydantic
+    would compile every annotation again, so declaring a body would take about a sixth longer.
     """
 
     model_config = ConfigDict(strict=True, extra="allow", frozen=True, defer_build=True, protected_namespaces=())
@@ -76,10 +72,8 @@ class Nothing(Body):
 
 def parse(model: type[Model], raw: Mapping[str, object], *, patch: bool = False, code: str = "") -> Model:
     """Return the body, validated against the model, or raise the `ApiError` from decisions H4 and H5. Missing fields
-    are reported first.
-
-    If `patch` is True, a field with the value null is not missing. If `code` is given, it is used as the error code in
-    all cases, for example in the token exchange.
+    are reported first. If `patch` is True, a field with the value null is not missing. If `code` is given, it is used
+    as the error code in all cases, for example in the token exchange.
     """
     try:
         return model.model_validate(raw)
@@ -103,9 +97,8 @@ def _in_list(path: tuple[int | str, ...]) -> bool:
 
 
 def dotted(path: tuple[int | str, ...]) -> str:
-    """Return a dotted path such as `payer.phone_number`.
-
-    The path of an array item is the path of the array (decision H5).
+    """Return a dotted path such as `payer.phone_number`. The path of an array item is the path of the array (decision
+    H5).
     """
     return ".".join(part for part in path if isinstance(part, str))
 
@@ -137,9 +130,8 @@ def refusal_of(found: Sequence[Wrong]) -> ApiError:
 
 
 def wrongs_of(error: ValidationError, raw: object) -> list[Wrong]:
-    """Return the problems that pydantic reports, each with its location in the input.
-
-    If several variants of a union report a problem with the same value, their messages are merged into one sentence.
+    """Return the problems that pydantic reports, each with its location in the input. If several variants of a union
+    report a problem with the same value, their messages are merged into one sentence.
     """
     places: dict[tuple[int | str, ...], list[ErrorDetails]] = {}
     for detail in error.errors(include_url=False):
@@ -248,7 +240,6 @@ def unknown_fields(body: BaseModel, prefix: str = "") -> list[str]:
 @cache
 def _nested(model: type[BaseModel]) -> tuple[tuple[str, str], ...]:
     """Return the fields whose values may be models, as pairs of the field's name in Python and its name in requests.
-
     Most models have no such fields.
     """
     return tuple(

@@ -53,10 +53,7 @@ def _fits(wanted: str, given: str) -> bool:
 
 
 def meant_path(glob: str, templates: Iterable[str]) -> str:
-    """For a glob that matches no template, suggest a similar glob that matches one.
-
-    Return "" if no template is close.
-    """
+    """Return a glob that matches a template and is similar to `glob`, which matches none, or "" if there is none."""
     templates = list(templates)
     below = "/" + _BASE.sub("", glob, count=1).lstrip("/")
     if any(can_match(below, template) for template in templates):

@@ -33,23 +33,18 @@ _LARGEST = repr(sys.float_info.max).encode()
 _INT64 = range(-(2**63), 2**64)
 _INT64_DIGITS = 20
 _LONGEST_POWER = 4_000
-"""The maximum length of an exponent that is parsed. A longer exponent is compared as a string.
-
-Python does not parse integers with more than 4,300 digits.
+"""The maximum length of an exponent that is parsed. A longer exponent is compared as a string. Python does not parse
+integers with more than 4,300 digits.
 """
 
 
 _SPARE = 64 * 1024
-"""The size in bytes below which a result is copied.
-
-orjson returns its whole output buffer, which has at least 4 KB.
-"""
+"""The size in bytes below which a result is copied. orjson returns its whole output buffer, which has at least 4 KB."""
 
 
 def dumps(value: object) -> bytes:
-    """Return UTF-8 JSON without whitespace.
-
-    Fields keep their order. A short result is copied, to release the unused part of orjson's output buffer.
+    """Return UTF-8 JSON without whitespace. Fields keep their order. A short result is copied, to release the unused
+    part of orjson's output buffer.
     """
     raw = orjson.dumps(value, default=_encode)
     return bytes(memoryview(raw)) if len(raw) < _SPARE else raw
@@ -89,9 +84,8 @@ def object_in(raw: bytes | str) -> JsonObject:
 
 
 def _with_huge_numbers(raw: bytes | str, error: orjson.JSONDecodeError) -> object:
-    """Parse JSON, and replace numbers that are too large for a float with the largest float.
-
-    Raise the original error if the JSON cannot be parsed.
+    """Parse JSON, and replace numbers that are too large for a float with the largest float. Raise the original error
+    if the JSON cannot be parsed.
     """
     text = raw.encode() if isinstance(raw, str) else raw
     smaller = _TOKEN.sub(_bounded, text)
@@ -141,10 +135,9 @@ def with_texts(value: Any, change: Callable[[str], Any]) -> Any:
 
 
 def canonical(raw: bytes | str) -> bytes:
-    """Return a canonical form: equal JSON values have the same bytes (decision H14).
-
-    The order of fields is ignored. 1 and 1.0 are equal, but 1 and true are not. Numbers of any length are compared
-    exactly. `raw` is JSON that `loads` accepts.
+    """Return a canonical form: equal JSON values have the same bytes (decision H14). The order of fields is ignored. 1
+    and 1.0 are equal, but 1 and true are not. Numbers of any length are compared exactly. `raw` is JSON that `loads`
+    accepts.
     """
     try:
         value = orjson.loads(raw)

@@ -24,9 +24,8 @@ class Piece:
 
 
 def read_down_to(raw: bytes, depth: int) -> object:
-    """Parse JSON, but only down to the given depth. Raise `ValueError` if the input is not JSON.
-
-    Every object and array at that depth is replaced with a `Piece`. The depth of the outermost value is 1.
+    """Parse JSON, but only down to the given depth. Raise `ValueError` if the input is not JSON. Every object and array
+    at that depth is replaced with a `Piece`. The depth of the outermost value is 1.
     """
     pieces: list[Piece] = []
     return _filled(orjson.loads(_cut(raw, depth, pieces)), depth, pieces)

@@ -30,9 +30,8 @@ _PAIR = compile_late(rf"(?<![^&?;\s])({_NAMES}=)[^&;\s]+", re.IGNORECASE)
 _NAMED = ("key", "token", "secret", "authorization", "password")
 _ESCAPE = compile_late(r"\\u00([2-7][0-9A-Fa-f])")
 _HIDING = compile_late(r"%(?:25|3[0-9]|4[1-9A-Fa-f]|5[0-9AFaf]|6[1-9A-Fa-f]|7[0-9Aa])|\\u00[2-7]|\0")
-"""A pattern for escaped characters that could be part of a secret or of another escape.
-
-Ordinary strings do not need such escapes.
+"""A pattern for escaped characters that could be part of a secret or of another escape. Ordinary strings do not need
+such escapes.
 """
 _SHORT = 200
 _REMEMBERED = 1_000
@@ -57,9 +56,8 @@ _LONG = 12
 
 
 class Masker:
-    """Masks secrets in saved and displayed data.
-
-    `secrets` are additional secrets, such as the control token, which are masked wherever they occur.
+    """Masks secrets in saved and displayed data. `secrets` are additional secrets, such as the control token, which are
+    masked wherever they occur.
     """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
@@ -181,9 +179,8 @@ class Masker:
         return one_line(self._text(value))
 
     def head(self, headers: Mapping[str, str]) -> Pairs:
-        """Mask secrets in the names and values of headers. The names are in lower case.
-
-        Equal headers share one tuple, which saves memory in the journals.
+        """Mask secrets in the names and values of headers. The names are in lower case. Equal headers share one tuple,
+        which saves memory in the journals.
         """
         given = tuple(headers.items())
         known = self._heads.get(given)
@@ -208,10 +205,8 @@ class Masker:
 
 
 def _literal(secret: str) -> str:
-    """Return a regular expression that matches a known secret.
-
-    A short secret is matched only as a whole word. Otherwise, longer words that contain the secret would be masked,
-    too.
+    """Return a regular expression that matches a known secret. A short secret is matched only as a whole word.
+    Otherwise, longer words that contain the secret would be masked, too.
     """
     return re.escape(secret) if len(secret) >= _LONG else rf"(?<![A-Za-z0-9_]){re.escape(secret)}(?![A-Za-z0-9_])"
 

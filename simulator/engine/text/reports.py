@@ -89,9 +89,7 @@ def _element(suite: Suite) -> Element:
 
 
 def github_annotation(level: str, title: str, text: str) -> str:
-    """Return a GitHub annotation with the level notice, warning or error.
-
-    An annotation is a workflow command:
+    """Return a GitHub annotation with the level notice, warning or error. An annotation is a workflow command:
     https://docs.github.com/actions/reference/workflow-commands-for-github-actions.
     """
     return f"::{level} title={_escaped(title).replace(':', '%3A').replace(',', '%2C')}::{_escaped(text)}"

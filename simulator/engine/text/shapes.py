@@ -37,11 +37,9 @@ Constraint = Literal[
     "nullable",
     "meaning",
 ]
-"""The parts of a specified field that can be assumed.
-
-They are JSON Schema keywords, and whether the field is required or nullable. `enum` is the list of the field's values,
-even if there is only one. `meaning` is the meaning of the value or its timing, if a decision completes or departs from
-the specification.
+"""The parts of a specified field that can be assumed. They are JSON Schema keywords, and whether the field is required
+or nullable. `enum` is the list of the field's values, even if there is only one. `meaning` is the meaning of the value
+or its timing, if a decision completes or departs from the specification.
 """
 
 
@@ -53,9 +51,8 @@ def guesses(bases: Mapping[str, str]) -> JsonSchemaValue:
 
 
 class Assumed:
-    """Marks a field or a type as assumed, and names the decision behind it.
-
-    If `constraints` are given, only these constraints are assumed.
+    """Marks a field or a type as assumed, and names the decision behind it. If `constraints` are given, only these
+    constraints are assumed.
     """
 
     def __init__(self, basis: str, *constraints: Constraint) -> None:
@@ -119,9 +116,8 @@ class EnvironmentName:
 
 @dataclass(frozen=True)
 class NameOf:
-    """A name that the service defines.
-
-    Validation compares the name with the context, `Vocabulary.names`. Without a context, any value is valid.
+    """A name that the service defines. Validation compares the name with the context, `Vocabulary.names`. Without a
+    context, any value is valid.
     """
 
     sort: str
@@ -239,10 +235,8 @@ class Page(TypedDict, Generic[RowT]):
 
 def page_shape(name: str, row: Any, of: str, records: str, *marks: Assumed) -> type[object]:
     """Return the shape of a list endpoint's response, a page of `row` objects. `name` is the shape's name in the
-    contract.
-
-    `of` describes the listed resources, `records` describes the records on a page, and `marks` are assumptions about
-    these two. A mark without constraints applies to the whole page.
+    contract. `of` describes the listed resources, `records` describes the records on a page, and `marks` are
+    assumptions about these two. A mark without constraints applies to the whole page.
     """
     of_page = [mark for mark in marks if not mark.constraints]
     shape: Any = TypedDict(  # type: ignore[misc]  # mypy knows no TypedDict that is built at run time

@@ -63,9 +63,8 @@ def is_end(subjects: tuple[Subject, ...]) -> bool:
 
 
 def statuses_after(kind: Kind, event: EventType) -> tuple[str, ...]:
-    """Return the statuses of one kind of resource after an event: the targets of the transitions that emit it.
-
-    If no transition emits the event, return the event's `in_status`.
+    """Return the statuses of one kind of resource after an event: the targets of the transitions that emit it. If no
+    transition emits the event, return the event's `in_status`.
     """
     if event.in_status:
         return (event.in_status,) if kind.name == event.object else ()
@@ -74,9 +73,8 @@ def statuses_after(kind: Kind, event: EventType) -> tuple[str, ...]:
 
 
 def example_of(package: str, kind: str) -> Callable[[], JsonObject]:
-    """Return a function that reads a kind's example from the file next to the module that declares the kind.
-
-    The file is read on first use.
+    """Return a function that reads a kind's example from the file next to the module that declares the kind. The file
+    is read on first use.
     """
     return lambda: _examples_of(package)[kind]
 

@@ -41,10 +41,9 @@ RowT = TypeVar("RowT", bound=Placed)
 
 
 def chapter(what: str, rooms: Iterable[Iterable[RowT]]) -> dict[str, RowT]:
-    """Merge the rows of all packages, and return them by name. `what` names the rows in errors.
-
-    Each row comes after the row named in its `after`. If there is no such row, it comes after the previous row in its
-    package. Raise `ValueError` for duplicate names, or if the `after` fields form a cycle.
+    """Merge the rows of all packages, and return them by name. `what` names the rows in errors. Each row comes after
+    the row named in its `after`. If there is no such row, it comes after the previous row in its package. Raise
+    `ValueError` for duplicate names, or if the `after` fields form a cycle.
     """
     groups = [list(rows) for rows in rooms]
     known = by_name(what, (row for rows in groups for row in rows), lambda row: row.name)
@@ -99,9 +98,8 @@ class Vocabulary(Service):
 
     @cached_property
     def names(self) -> Mapping[str, Mapping[str, str]]:
-        """The names of events, environments and networks, each with its meaning.
-
-        The outer keys are the placeholders for these names in schemas.
+        """The names of events, environments and networks, each with its meaning. The outer keys are the placeholders
+        for these names in schemas.
         """
         networks = dict.fromkeys(self.provider.outages.networks, "A network.")
         return {EVENT: self.event_meanings, ENVIRONMENT: self._environment_meanings, NETWORK: networks}
@@ -118,10 +116,9 @@ class Vocabulary(Service):
         return subjects_of(self.events.values(), self.kinds.values())
 
     def kinds_told_of(self, about: str) -> tuple[str, ...]:
-        """Return the kinds of resource for which events with the object type `about` are emitted.
-
-        Return () if the object of such an event can be of any kind: if no transition emits the event, or if all such
-        resources exist in every world without being created.
+        """Return the kinds of resource for which events with the object type `about` are emitted. Return () if the
+        object of such an event can be of any kind: if no transition emits the event, or if all such resources exist in
+        every world without being created.
         """
         named = {one.kind.name for group in self.subjects.values() for one in group if one.event.object == about}
         kinds = (kind for room in self.provider.rooms for kind in room.kinds if kind.name in named)
@@ -129,9 +126,8 @@ class Vocabulary(Service):
         return () if any(row.in_status and row.object == about for row in self.events.values()) else tuple(made)
 
     def ends_after(self, event: str) -> frozenset[str]:
-        """Return the events that can end the lifecycle of an event's object.
-
-        The set is empty if the event itself ends the lifecycle.
+        """Return the events that can end the lifecycle of an event's object. The set is empty if the event itself ends
+        the lifecycle.
         """
         if is_end(self.subjects[event]):
             return frozenset()
@@ -178,9 +174,8 @@ class Vocabulary(Service):
 
     @cached_property
     def order_payments(self) -> Mapping[str, str]:
-        """Maps the initial status of an order to the action that pays the order.
-
-        Only orders that ask for a payment are included.
+        """Maps the initial status of an order to the action that pays the order. Only orders that ask for a payment are
+        included.
         """
         paid = [self.kinds[name].machine for name, one in self.provider.money.orders.items() if one.source != "balance"]
         begun = ((move.target, machine) for machine in paid for move in machine.initial)
@@ -193,9 +188,8 @@ class Vocabulary(Service):
 
 @lru_cache(maxsize=8)
 def collected(provider: Provider) -> Vocabulary:
-    """Return the vocabulary of a provider.
-
-    All simulators of the provider share it. Raise `ValueError` if a name occurs twice.
+    """Return the vocabulary of a provider. All simulators of the provider share it. Raise `ValueError` if a name occurs
+    twice.
     """
     return Vocabulary(provider)
 
@@ -219,9 +213,8 @@ def wiring_of(
     on_created: tuple[CreationListener, ...] = (),
     on_failure: FailureHandler | None = None,
 ) -> Wiring:
-    """Return the timers, listeners and declarations for a world.
-
-    Listeners of packages are called before those in the arguments. Raise `ValueError` if two timers have the same name.
+    """Return the timers, listeners and declarations for a world. Listeners of packages are called before those in the
+    arguments. Raise `ValueError` if two timers have the same name.
     """
     rooms = vocabulary.provider.rooms
     return Wiring(

@@ -80,9 +80,8 @@ class _EventFilter:
         self._call = call
 
     async def newest(self, limit: int | None) -> list[Event]:
-        """Return the newest matching events, oldest first.
-
-        If an index must be built first, other requests are handled while it is built.
+        """Return the newest matching events, oldest first. If an index must be built first, other requests are handled
+        while it is built.
         """
         if self._object_id is not None:
             return newest(self._about_object(self._object_id), limit)
@@ -101,9 +100,8 @@ class _EventFilter:
 
 @operation("GET /events", "List the emitted events", query={**_EVENTS, **LIMIT}, by_environment=True)
 async def events(call: ControlCall) -> Raw[EnvelopeList]:
-    """List the envelopes of the emitted events, exactly as webhooks deliver them.
-
-    The list includes events that no endpoint is subscribed to. Without a filter, it covers both environments.
+    """List the envelopes of the emitted events, exactly as webhooks deliver them. The list includes events that no
+    endpoint is subscribed to. Without a filter, it covers both environments.
     """
     found = await _EventFilter(call).newest(call.limit())
     return Raw(await json_list(found, lambda event: event.raw))
@@ -116,9 +114,8 @@ async def events(call: ControlCall) -> Raw[EnvelopeList]:
     by_environment=True,
 )
 async def wait_for_event(call: ControlCall) -> Raw[Envelope]:
-    """Wait until an event matches the filters, and return its envelope. Events emitted before the call also match.
-
-    Use this call in tests that run against a real or scaled clock. Fails with 408 after `timeout` seconds of real time.
+    """Wait until an event matches the filters, and return its envelope. Events emitted before the call also match. Use
+    this call in tests that run against a real or scaled clock. Fails with 408 after `timeout` seconds of real time.
     """
     timeout = wait_seconds(call)
     waker = Waker(call.world_id)
@@ -133,9 +130,8 @@ async def wait_for_event(call: ControlCall) -> Raw[Envelope]:
 
 
 def wait_seconds(call: ControlCall) -> float:
-    """Return the query parameter `timeout` in seconds of real time.
-
-    Raise `ControlError` 400 if it is not a valid number of seconds.
+    """Return the query parameter `timeout` in seconds of real time. Raise `ControlError` 400 if it is not a valid
+    number of seconds.
     """
     text = call.given("timeout")
     if text is None:
@@ -160,9 +156,8 @@ class Waker(Watcher):
 async def wait_until(
     call: ControlCall, find: Callable[[], Found | None], changed: asyncio.Event, timeout_seconds: float
 ) -> Found | None:
-    """Call `find` at once and each time `changed` is set, until `find` returns a result.
-
-    Return that result, or None after the timeout. Raise `ClientDisconnect` if the client disconnects first.
+    """Call `find` at once and each time `changed` is set, until `find` returns a result. Return that result, or None
+    after the timeout. Raise `ClientDisconnect` if the client disconnects first.
     """
 
     async def wait() -> Found:
@@ -201,10 +196,8 @@ async def list_emails(call: ControlCall) -> EmailList:
 
 @operation("POST /settle", "Wait for pending deliveries", query=WAIT)
 async def settle(call: ControlCall) -> DeliveryCount:
-    """Wait until no webhook attempt of the world is in flight.
-
-    Use this call before you check which webhooks your receiver got. Retries planned for later do not count as in
-    flight.
+    """Wait until no webhook attempt of the world is in flight. Use this call before you check which webhooks your
+    receiver got. Retries planned for later do not count as in flight.
     """
     world = call.world
     call.runtime.changed(world)

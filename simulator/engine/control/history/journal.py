@@ -208,10 +208,8 @@ def call_of(world: World, call_id: str) -> JournalledCall | None:
 
 
 def _last_request(world: World) -> list[Any]:
-    """Return the value of the field `after` for a control call that ends now.
-
-    The value contains the id of the last API request, and how often this id has occurred: a replayed response repeats
-    the id of the first request.
+    """Return the value of the field `after` for a control call that ends now. The value contains the id of the last API
+    request, and how often this id has occurred: a replayed response repeats the id of the first request.
     """
     requests = requests_of(world).entries
     if not requests:

@@ -53,10 +53,7 @@ class _Requests:
         self._read = 0
 
     def oldest(self, log: RequestLog, request_id: str) -> JournalEntry | None:
-        """Return the oldest request with an id, or None if there is none.
-
-        A replay has the id of the original request.
-        """
+        """Return the oldest request with an id, or None. A replay has the id of the original request."""
         calls, dropped = log.entries, log.dropped
         total = dropped + len(calls)
         if self._read > total or len(self._numbers) > 2 * len(calls) + _DROPPED_KEPT:

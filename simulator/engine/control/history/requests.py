@@ -108,9 +108,7 @@ class CallStory(TypedDict):
     answer_headers: dict[str, str]
     """The response headers."""
     calls: Count
-    """The number of requests with this id.
-
-    The number exceeds 1 if the request was replayed with its idempotency key.
+    """The number of requests with this id. The number exceeds 1 if the request was replayed with its idempotency key.
     """
     moves: list[CallMove]
     """The transitions that the request caused, oldest first."""
@@ -120,10 +118,9 @@ class CallStory(TypedDict):
 
 @operation("GET /requests", "List the API requests", query=_REQUESTS)
 async def requests(call: ControlCall) -> Raw[JournalList]:
-    """List your API requests and their responses. Secrets are masked.
-
-    Use this list to see what your code sent. Filter by operation, method, path, status, time or text. The journal has a
-    limited size. `dropped` is the number of older requests that were removed.
+    """List your API requests and their responses. Secrets are masked. Use this list to see what your code sent. Filter
+    by operation, method, path, status, time or text. The journal has a limited size. `dropped` is the number of older
+    requests that were removed.
     """
     method, path, status = call.given("method"), call.given("path"), call.whole("status")
     operation_name, since_ms, until_ms = call.given("operation"), _moment(call, "since"), _moment(call, "until")
@@ -149,9 +146,8 @@ async def requests(call: ControlCall) -> Raw[JournalList]:
 
 
 def _moment(call: ControlCall, name: str) -> int | None:
-    """Return a query parameter that must be a timestamp, in milliseconds, or None if it is absent.
-
-    Raise `ControlError` 400 for any other value.
+    """Return a query parameter that must be a timestamp, in milliseconds, or None if it is absent. Raise `ControlError`
+    400 for any other value.
     """
     value = call.given(name)
     try:
@@ -202,11 +198,9 @@ def _show_body(raw: bytes) -> Any:
 
 @operation("GET /requests/{id}", "Get an API request and its consequences")
 async def get_request(call: ControlCall) -> CallStory:
-    """Return an API request by the id in its response header.
-
-    The response includes the resources that the request changed and the events that it emitted. Fails with 404 if the
-    journal does not contain the request. Old requests are dropped. List the remaining requests with GET
-    /_simulator/requests.
+    """Return an API request by the id in its response header. The response includes the resources that the request
+    changed and the events that it emitted. Fails with 404 if the journal does not contain the request. Old requests are
+    dropped. List the remaining requests with GET /_simulator/requests.
     """
     world, wanted = call.world, call.path["id"]
     row = call.lookups.request(world, wanted)

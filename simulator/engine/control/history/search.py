@@ -82,10 +82,8 @@ class Found(TypedDict):
 
 class SearchAnswer(TypedDict):
     data: list[Found]
-    """The items found, sorted by how well they match.
-
-    Exact matches come first, then values that start or end with the query, then other matches. Within each group, the
-    newest item comes first.
+    """The items found, sorted by how well they match. Exact matches come first, then values that start or end with the
+    query, then other matches. Within each group, the newest item comes first.
     """
     looked_at: Count
     """The number of items that were searched."""
@@ -130,10 +128,9 @@ class _Candidate:
 
 
 class _Query:
-    """A search string in lower case. If it is a number, the query also matches other notations of the number.
-
-    The query is compared with all searchable values of an object at once: one string, with a value on each line. This
-    is fast even if nearly all objects match.
+    """A search string in lower case. If it is a number, the query also matches other notations of the number. The query
+    is compared with all searchable values of an object at once: one string, with a value on each line. This is fast
+    even if nearly all objects match.
     """
 
     def __init__(self, given: str) -> None:
@@ -152,10 +149,9 @@ class _Query:
         self._whole = [re.compile(rf"\n{re.escape(one)}{zeros}\n") for one in self._texts]
 
     def grade(self, lines: str) -> int | None:
-        """Return the grade of a match between the query and the lines, or None if no line matches.
-
-        The grade is 0 if a line equals the query or is the same amount. It is 1 if a line starts or ends with the
-        query, and 2 if a line contains it. `lines` starts and ends with a line feed.
+        """Return the grade of a match between the query and the lines, or None if no line matches. The grade is 0 if a
+        line equals the query or is the same amount. It is 1 if a line starts or ends with the query, and 2 if a line
+        contains it. `lines` starts and ends with a line feed.
         """
         text, whole = next(
             (pair for pair in zip(self._texts, self._whole, strict=True) if pair[0] in lines), ("", None)
@@ -192,10 +188,9 @@ def _lines(values: Iterable[str]) -> str:
     },
 )
 async def search(call: ControlCall) -> SearchAnswer:
-    """Find resources, requests, events, deliveries, e-mails and scenarios by a known value.
-
-    The query can be your reference, an id, an amount, a phone number, an e-mail address, an endpoint, an event type
-    or a path. Case is ignored, and so is punctuation between the digits of a number.
+    """Find resources, requests, events, deliveries, e-mails and scenarios by a known value. The query can be your
+    reference, an id, an amount, a phone number, an e-mail address, an endpoint, an event type or a path. Case is
+    ignored, and so is punctuation between the digits of a number.
     """
     given, limit = call.query.get("q", ""), call.limit()
     if not given.strip():
@@ -219,11 +214,7 @@ async def search(call: ControlCall) -> SearchAnswer:
             if grade is not None:
                 hits.append(((grade, place, number), candidate))
     first = nsmallest(_DEFAULT_LIMIT if limit is None else limit, hits, key=lambda hit: hit[0])
-    return {
-        "data": [candidate.show(query) for _, candidate in first],
-        "looked_at": looked_at,
-        "truncated": truncated,
-    }
+    return {"data": [candidate.show(query) for _, candidate in first], "looked_at": looked_at, "truncated": truncated}
 
 
 _LINES: PerWorld[dict[str, tuple[Record, str]]] = PerWorld(dict)

@@ -234,7 +234,6 @@ class EventStreams(Watcher):
 
 async def _messages(runtime: Runtime, feed: Feed, reader: Reader, after: int | None) -> AsyncIterator[bytes]:
     """Yield the messages after number `after`. If `after` is None, yield the state of the clock, then all new messages.
-
     `reader` is registered at the first iteration. If nobody iterates over the messages, it therefore does not need to
     be removed.
     """
@@ -253,9 +252,8 @@ async def _messages(runtime: Runtime, feed: Feed, reader: Reader, after: int | N
 
 
 def _last_id(call: ControlCall) -> int | None:
-    """Return the header Last-Event-ID or the query parameter last_event_id, or None if both are missing.
-
-    Raise `ControlError` 400 if the value is not a message id.
+    """Return the header Last-Event-ID or the query parameter last_event_id, or None if both are missing. Raise
+    `ControlError` 400 if the value is not a message id.
     """
     text: Any = call.headers.get("last-event-id") or call.given("last_event_id")
     if not text:

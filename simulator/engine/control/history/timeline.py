@@ -58,10 +58,8 @@ class Timeline(TypedDict):
 
 @operation("GET /timeline", "List everything that happened", query=LIMIT)
 async def timeline(call: ControlCall) -> Timeline:
-    """List requests, control calls, transitions, events and delivery attempts in the order in which they happened.
-
-    Use the timeline to find causes and effects. Entries with the same simulated time are in the order of cause and
-    effect.
+    """List requests, control calls, transitions, events and delivery attempts in the order in which they happened. Use
+    the timeline to find causes and effects. Entries with the same simulated time are in the order of cause and effect.
     """
     simulator, limit = call.simulator, call.limit()
     # This runs in a thread and reads a copy of the state, because the journals may be long.
@@ -77,10 +75,8 @@ def _timeline(simulator: Simulator, state: WorldState, limit: int | None) -> Tim
 
 
 _Row: TypeAlias = tuple[tuple[int, int, int, int], TimelineEntry]
-"""A sort key and a timeline entry.
-
-The key contains the number of the call that caused the entry, the time, the sequence number of its event, and its
-rank among entries with that event.
+"""A sort key and a timeline entry. The key contains the number of the call that caused the entry, the time, the
+sequence number of its event, and its rank among entries with that event.
 """
 
 _Numbered: TypeAlias = tuple[int, Event]
@@ -127,10 +123,8 @@ class _Collector:
             yield self._delivery(delivery, events.get(delivery.event_id))
 
     def _number(self, cause: Cause, at_ms: int, least: int) -> int:
-        """Return the number of the call that caused a change at `at_ms`, or -1 if there is none.
-
-        `least` is the number returned for the previous change. If the cause is not a call, the result is at least this
-        number.
+        """Return the number of the call that caused a change at `at_ms`, or -1 if there is none. `least` is the number
+        returned for the previous change. If the cause is not a call, the result is at least this number.
         """
         known = self._numbers.get(cause.reference) if cause.kind in ("request", "action") else None
         return known if known is not None else max(least, bisect_left(self._begun_ms, at_ms) - 1)
@@ -175,17 +169,15 @@ class _Collector:
 
 
 class _Emitted:
-    """Assigns the events about a resource to its transitions.
-
-    Transitions with the same cause and time are distinguished by the events that the state table declares for them.
+    """Assigns the events about a resource to its transitions. Transitions with the same cause and time are
+    distinguished by the events that the state table declares for them.
     """
 
     def __init__(
         self, world: World, record: Record | None, events: list[_Numbered], remaining: dict[str, _Numbered]
     ) -> None:
-        """Prepare to assign one resource's events to its transitions.
-
-        `events` are the events about the resource, oldest first. `remaining` are the unassigned events by id.
+        """Prepare to assign one resource's events to its transitions. `events` are the events about the resource,
+        oldest first. `remaining` are the unassigned events by id.
         """
         self._machine = None if record is None else kind_of(world, record).machine
         self._environments = (record.environment,) if record is not None and record.environment else world.environments
@@ -194,9 +186,8 @@ class _Emitted:
         self._first = 0
 
     def by(self, before: str, step: HistoryEntry) -> list[_Numbered]:
-        """Return the events that a transition emitted.
-
-        `before` is the state before the transition, or "" if the transition created the resource.
+        """Return the events that a transition emitted. `before` is the state before the transition, or "" if the
+        transition created the resource.
         """
         while self._first < len(self._events) and self._events[self._first][1].at_ms < step.at_ms:
             self._first += 1
@@ -240,9 +231,8 @@ def _request_text(row: JournalEntry) -> str:
 
 
 def _control_text(row: JournalledCall) -> str:
-    """Return `payment_arrives txn_…` for an action.
-
-    For any other control call, return its name and body, such as `advance by 2d → …`.
+    """Return `payment_arrives txn_…` for an action. For any other control call, return its name and body, such as
+    `advance by 2d → …`.
     """
     body = dict(row["body"]) if isinstance(row["body"], dict) else {}
     made = (row["answer"] or {}).get("id")

@@ -99,9 +99,8 @@ def _closed(model: type[Body]) -> JsonObject:
 
 
 def _inlined(part: Any, definitions: JsonObject) -> Any:
-    """Return a JSON Schema without titles, and with each `$ref` replaced by its definition.
-
-    Titles and references contain names of Python classes, and a `$ref` inside `anyOf` would not resolve.
+    """Return a JSON Schema without titles, and with each `$ref` replaced by its definition. Titles and references
+    contain names of Python classes, and a `$ref` inside `anyOf` would not resolve.
     """
     if isinstance(part, list):
         return [_inlined(one, definitions) for one in part]
@@ -128,10 +127,9 @@ _MAKE_KEYS = ("create_key", "rotate_webhook_key")
     keeps_answer=True,
 )
 async def perform(call: ControlCall) -> ActionAnswer:
-    """Perform an action, such as the arrival of a payment, on the target named in the body.
-
-    The other fields of the body are the parameters of the action. If the action is not legal in the current state,
-    the response is 409 invalid_transition, and `error.allowed` lists the legal actions.
+    """Perform an action, such as the arrival of a payment, on the target named in the body. The other fields of the
+    body are the parameters of the action. If the action is not legal in the current state, the response is 409
+    invalid_transition, and `error.allowed` lists the legal actions.
     """
     world = call.world
     parameters = dict(call.raw)
@@ -193,9 +191,8 @@ async def list_resources(call: ControlCall) -> Annotated[JsonObject, ResourceLis
 
 
 def resources_of_type(world: World, wanted: str | None = None) -> list[Any]:
-    """Return the resources of one kind, or of a type that several kinds share, oldest first.
-
-    If `wanted` is None, return all resources.
+    """Return the resources of one kind, or of a type that several kinds share, oldest first. If `wanted` is None,
+    return all resources.
     """
     return list(_newest_first(world, wanted))[::-1]
 
@@ -211,10 +208,8 @@ def _newest_first(world: World, wanted: str | None) -> Iterator[Record]:
 
 @operation("GET /resources/{id}", "Inspect a resource")
 async def get_resource(call: ControlCall) -> ResourceStory:
-    """Return a resource with its history, events, deliveries, ledger entries, timers and legal actions.
-
-    Use this call to find out why a resource has its current status (`why`) and what can happen next (`allowed`,
-    `timers`).
+    """Return a resource with its history, events, deliveries, ledger entries, timers and legal actions. Use this call
+    to find out why a resource has its current status (`why`) and what can happen next (`allowed`, `timers`).
     """
     world = call.world
     record = find_any(world, call.path["id"])
@@ -261,9 +256,8 @@ class StateTables(TypedDict):
 
 @operation("GET /states", "List the state tables", query=LIMIT)
 async def list_states(call: ControlCall) -> StateTables:
-    """List the state table of each kind of resource.
-
-    A table contains the states, their meanings and the transitions.
+    """List the state table of each kind of resource. A table contains the states, their meanings and the
+    transitions.
     """
     return {"data": [_show_table(kind) for kind in call.newest(list(call.world.wiring.kinds.values()))]}
 

@@ -16,9 +16,7 @@ from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.kernel.world import World
 
 Files = Callable[[World, str], ScenarioFile]
-"""A function that returns a world's scenario by name.
-
-The function raises `ControlError` if there is no such scenario.
+"""A function that returns a world's scenario by name. The function raises `ControlError` if there is no such scenario.
 """
 
 _THROUGH = frozenset({"request", "body", "details"})
@@ -37,10 +35,9 @@ _TESTS: Mapping[str, str] = {
 
 
 def why(kind: Kind[Any], shown: Shown, history: Sequence[HistoryStep], timers: Sequence[StoryTimer]) -> str:
-    """Return text with the meaning of a resource's state, the cause of the state, and the resource's next timer.
-
-    If a failure led to the current state, for example to a refund, the text states the reason for the failure. Return
-    "" if the resource has no history.
+    """Return text with the meaning of a resource's state, the cause of the state, and the resource's next timer. If a
+    failure led to the current state, for example to a refund, the text states the reason for the failure. Return "" if
+    the resource has no history.
     """
     if not history:
         return ""
@@ -58,9 +55,8 @@ def why(kind: Kind[Any], shown: Shown, history: Sequence[HistoryStep], timers: S
 
 
 def condition_in(world: World, files: Files, scenario: str, location: str) -> str:
-    """Return the conditions of a scenario rule as text.
-
-    Return "" if the rule has no conditions, or if there is no rule at `location`.
+    """Return the conditions of a scenario rule as text. Return "" if the rule has no conditions, or if there is no rule
+    at `location`.
     """
     try:
         file = files(world, scenario)

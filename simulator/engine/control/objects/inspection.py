@@ -248,9 +248,8 @@ def _describe_cause(world: World, cause: Cause) -> str:
 
 
 def _does(world: World, kind: str) -> str:
-    """Return the description of a kind of timer.
-
-    If the kind has no description, return its name. This is the case for webhook attempts.
+    """Return the description of a kind of timer. If the kind has no description, return its name. This is the case for
+    webhook attempts.
     """
     row = world.wiring.timers.get(kind)
     return kind if row is None else row.does

@@ -159,10 +159,8 @@ class StoryTimer(TypedDict):
 
 class RelatedResource(TypedDict):
     relation: str
-    """The relation to this resource.
-
-    One of: the word `order`; the name of the field that refers to the related resource, such as `beneficiary`; or the
-    kind of a resource that refers to this one.
+    """The relation to this resource. One of: the word `order`; the name of the field that refers to the related
+    resource, such as `beneficiary`; or the kind of a resource that refers to this one.
     """
     id: str
     """The id of the related resource."""

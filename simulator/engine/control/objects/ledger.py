@@ -35,9 +35,8 @@ class LedgerSum(TypedDict):
     account: str
     """The ledger account."""
     amount: str
-    """The sum of the account's postings.
-
-    The sum of an account for third parties is negative if more money came from it than went to it.
+    """The sum of the account's postings. The sum of an account for third parties is negative if more money came from it
+    than went to it.
     """
 
 
@@ -91,10 +90,8 @@ async def ledger(call: ControlCall) -> Raw[LedgerBooks]:
 
 
 class _Books:
-    """The sums and entries of one environment.
-
-    The first call reads all entries, in chunks. Later calls read only the entries added since the last call, so their
-    cost does not depend on the length of the ledger.
+    """The sums and entries of one environment. The first call reads all entries, in chunks. Later calls read only the
+    entries added since the last call, so their cost does not depend on the length of the ledger.
     """
 
     def __init__(self, world: World) -> None:

@@ -98,9 +98,7 @@ class _Route:
 
     async def follow(self, start: Setup, usual: drive.Drive | None = None) -> TriggerAnswer:
         """Create the required resources, then perform the steps in `usual`. If `usual` is None, follow the first legal
-        path to the event.
-
-        Raise `ControlError` 409 if the event cannot be produced.
+        path to the event. Raise `ControlError` 409 if the event cannot be produced.
         """
         self._subject = start.subject
         with self._world.change(self._cause):
@@ -157,9 +155,8 @@ class _Route:
             raise self._stopped(refusal.message) if start.drive else refusal from None
 
     def _instant(self, steps: drive.Drive) -> drive.Drive:
-        """Run the steps up to the next wait in one transaction, and check that this wait can end.
-
-        Return the wait and all later steps.
+        """Run the steps up to the next wait in one transaction, and check that this wait can end. Return the wait and
+        all later steps.
         """
         group = list(takewhile(lambda step: not isinstance(step, drive.Until), steps))
         rest = steps[len(group) :]
@@ -244,9 +241,8 @@ class _Route:
             raise ControlError(409, "invalid_transition", f"the next timer does not cause the event: {outcome}")
 
     async def _wait(self, until: drive.Until) -> None:
-        """Repeatedly advance the clock to the next timer of the resource, until the event is emitted.
-
-        Raise `ControlError` 409 if the event is never emitted.
+        """Repeatedly advance the clock to the next timer of the resource, until the event is emitted. Raise
+        `ControlError` 409 if the event is never emitted.
         """
         world, target = self._world, self._fill(until.target)
         self._free(target)
@@ -302,9 +298,8 @@ class _Route:
             self._note(f"released {target} from the scenario {names}")
 
     def _reached(self) -> Event | None:
-        """Return the event if it was emitted about the target resource, otherwise None.
-
-        Without a target, the event may be about any resource.
+        """Return the event if it was emitted about the target resource, otherwise None. Without a target, the event may
+        be about any resource.
         """
         try:
             subject = self._fill(self._subject)
@@ -318,9 +313,8 @@ class _Route:
 
 
 def _next_timer(world: World, target: str, kinds: tuple[str, ...]) -> Timer | None:
-    """Return a resource's next timer of one of the given kinds, or None if there is none.
-
-    Timers that are due after the end of simulated time are ignored.
+    """Return a resource's next timer of one of the given kinds, or None if there is none. Timers that are due after the
+    end of simulated time are ignored.
     """
     planned = [timer for kind in kinds if (timer := world.agenda.planned(kind, target)) is not None]
     planned = [timer for timer in planned if timer.due_at_ms <= LAST_MS]
@@ -328,10 +322,9 @@ def _next_timer(world: World, target: str, kinds: tuple[str, ...]) -> Timer | No
 
 
 def rehearse(simulator: Simulator, world: World, timer: Timer, cause: Cause, *, empty: bool) -> Sequence[Event]:
-    """Return the events that a timer would emit if the world did not change before it fires.
-
-    The timer fires in a copy of the world, because the clock of a world never goes back. If `empty` is True, the
-    account's balance in the copy is zero. The copy includes the writes of the transaction in progress.
+    """Return the events that a timer would emit if the world did not change before it fires. The timer fires in a copy
+    of the world, because the clock of a world never goes back. If `empty` is True, the account's balance in the copy is
+    zero. The copy includes the writes of the transaction in progress.
     """
     copy = simulator.from_state(simulator.state_of(world), world.id)
     copy.clock.move_to(max(copy.now_ms, timer.due_at_ms))

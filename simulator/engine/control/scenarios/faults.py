@@ -32,10 +32,7 @@ operation = calls_under("Faults")
 
 
 def _as_given(hint: Any) -> Any:
-    """Return the type that a fault field has in responses.
-
-    The type has no bounds and allows objects with any fields.
-    """
+    """Return the type that a fault field has in responses. It has no bounds and allows objects with any fields."""
     if get_origin(hint) in (Union, UnionType):
         return reduce(or_, map(_as_given, get_args(hint)))
     inner = get_args(hint)[0] if get_origin(hint) is Annotated else hint

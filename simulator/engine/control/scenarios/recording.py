@@ -50,10 +50,8 @@ Rows: TypeAlias = Mapping[str, ControlOperation]
 
 @operation("GET /recording", "Record the world as a scenario", query=_QUERY, media_type="application/yaml")
 async def recording(call: ControlCall) -> Raw[str]:
-    """Return a scenario in YAML that repeats the API requests and control calls made in the world.
-
-    Use the scenario to turn a manual session into a test. The scenario does not contain secrets, token exchanges or
-    webhook endpoints.
+    """Return a scenario in YAML that repeats the API requests and control calls made in the world. Use the scenario to
+    turn a manual session into a test. The scenario does not contain secrets, token exchanges or webhook endpoints.
     """
     name = call.given("name") or "recording"
     if not parts.is_name(name):
@@ -80,9 +78,8 @@ def _text(simulator: Simulator, state: WorldState, rows: Rows, since: str, name:
 
 
 def _can_be_uploaded(text: bytes) -> bool:
-    """Return True if a recording is within the limits of `POST /scenarios` for bytes and values.
-
-    A value takes at least two bytes. A short recording is therefore accepted without parsing.
+    """Return True if a recording is within the limits of `POST /scenarios` for bytes and values. A value takes at least
+    two bytes. A short recording is therefore accepted without parsing.
     """
     return len(text) <= 2 * UPLOAD.values or (
         len(text) <= UPLOAD.size and document.read(text.decode(), UPLOAD).value is not None
@@ -145,9 +142,8 @@ class _Collector:
         )
 
     def _begin(self, rows: list[JournalEntry | JournalledCall]) -> tuple[int, list[str]]:
-        """Return the index of the first row to record, and the scenarios that are active before this row.
-
-        Raise `ControlError` 400 for an unknown `since`.
+        """Return the index of the first row to record, and the scenarios that are active before this row. Raise
+        `ControlError` 400 for an unknown `since`.
         """
         scenarios = list(self._blueprint.scenarios)
         if not self._since:
@@ -269,9 +265,8 @@ class _Collector:
                 )
 
     def _recorded_as(self, row: JournalledCall) -> RecordedAs:
-        """Return the way in which a control call is recorded.
-
-        A call that this version does not know is repeated unchanged.
+        """Return the way in which a control call is recorded. A call that this version does not know is repeated
+        unchanged.
         """
         operation = self._rows.get(row["name"])
         return "call" if operation is None or operation.recorded_as is None else operation.recorded_as
@@ -323,9 +318,8 @@ def _depth(value: Any) -> int:
 
 
 def _known_at_first(world: World) -> dict[str, str]:
-    """Return the ids that a scenario run knows before its first step, each with its path in the run's variables.
-
-    The ids are public keys and the ids of other users.
+    """Return the ids that a scenario run knows before its first step, each with its path in the run's variables. The
+    ids are public keys and the ids of other users.
     """
     identity = identity_of(world)
     known = {

@@ -37,9 +37,8 @@ class ScenarioList(TypedDict):
     data: list[ScenarioEntry]
     """The scenarios available in the world."""
     problems: NotRequired[list[FolderProblem]]
-    """Problems in the server's directories of scenario files; omitted if there are none.
-
-    The previously loaded version of such a file stays active.
+    """Problems in the server's directories of scenario files; omitted if there are none. The previously loaded version
+    of such a file stays active.
     """
 
 
@@ -112,7 +111,6 @@ async def upload_scenario(call: ControlCall) -> ScenarioUploaded:
 )
 async def activate(call: ControlCall) -> ActiveNames:
     """Replace the list of active scenarios. Later ones take precedence. With an empty list, only service rules apply.
-
     Fails with 404 for an unknown name, or 400 for a scenario that cannot be active.
     """
     world = call.world

@@ -108,14 +108,7 @@ class StatusGoal(Body):
     """The resource and status to wait for."""
 
 
-@operation(
-    "POST /clock/advance",
-    "Advance the clock",
-    takes="raw",
-    accepts=ADVANCE,
-    query=WAIT,
-    recorded_as="time",
-)
+@operation("POST /clock/advance", "Advance the clock", takes="raw", accepts=ADVANCE, query=WAIT, recorded_as="time")
 async def advance(call: ControlCall) -> AdvanceReceipt:
     """Advance the clock, and fire each timer at its due time. Webhooks are delivered during the advance.
 
@@ -238,9 +231,8 @@ def _checked(body: type[BodyT], goal: JsonObject) -> BodyT:
 
 @operation("DELETE /clock/advance", "Cancel the advance", catches_up=False, recorded_as="nothing")
 async def cancel_advance(call: ControlCall) -> AdvanceReceipt:
-    """Cancel the advance in progress. The request that started it returns 409 advance_cancelled.
-
-    Fails with 409 invalid_state if the clock is not being advanced.
+    """Cancel the advance in progress. The request that started it returns 409 advance_cancelled. Fails with 409
+    invalid_state if the clock is not being advanced.
     """
     ended = call.runtime.driver.call_off(call.world, "by DELETE /_simulator/clock/advance")
     if ended is None:

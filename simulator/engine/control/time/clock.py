@@ -91,9 +91,8 @@ async def get_clock(call: ControlCall) -> ClockState:
 
 @operation("PUT /clock", "Set the clock", body=ClockBody, query=WAIT, recorded_as="time")
 async def put_clock(call: ControlCall) -> ClockState:
-    """Set the time, the mode or the rate. If you set the time, all timers that are due by then fire.
-
-    Fails with 400 for a time in the past, or 409 clock_busy during an advance.
+    """Set the time, the mode or the rate. If you set the time, all timers that are due by then fire. Fails with 400 for
+    a time in the past, or 409 clock_busy during an advance.
     """
     world, body, driver = call.world, call.body, call.runtime.driver
     target = None if body.now is None else moment("now", body.now)

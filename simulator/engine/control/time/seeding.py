@@ -113,9 +113,8 @@ class _Seeding:
         }
 
     async def _let_others_run(self) -> None:
-        """Let other calls run if the time slice is over.
-
-        Raise `ControlError` 409 if one of these calls deleted or replaced the world.
+        """Let other calls run if the time slice is over. Raise `ControlError` 409 if one of these calls deleted or
+        replaced the world.
         """
         seconds = asyncio.get_running_loop().time
         if seconds() < self._turn_ends:

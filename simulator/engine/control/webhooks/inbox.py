@@ -154,9 +154,8 @@ class Inbox:
         self.dropped += 1
 
     def clear(self, world_id: str | None) -> None:
-        """Delete the messages of a world, and the statuses that were set in this world.
-
-        Delete everything if `world_id` is None.
+        """Delete the messages of a world, and the statuses that were set in this world. Delete everything if `world_id`
+        is None.
         """
         kept = [message for message in self.messages if world_id not in (None, message.world_id)]
         self.messages = deque(kept)
@@ -173,9 +172,8 @@ class Inbox:
 
 
 def _name_in(url: str, origin: str) -> str:
-    """Return the name of the inbox with this URL, or "" if no inbox of this server can have it.
-
-    The URL may contain a world id.
+    """Return the name of the inbox with this URL, or "" if no inbox of this server can have it. The URL may contain a
+    world id.
     """
     path = url.partition("#")[0].partition("?")[0].removeprefix(origin)
     if path.startswith(WORLD_BASE):
@@ -192,9 +190,8 @@ class Inboxes(Watcher):
         """The inboxes by world id and inbox name. The world id is "" if worlds share their inboxes."""
 
     def _inbox_of(self, call: ControlCall, sender: World | None = None) -> Inbox:
-        """Return the inbox for a control call. If `sender` is given, return the inbox in that world instead.
-
-        Raise `ControlError` 404 if the world does not exist.
+        """Return the inbox for a control call. If `sender` is given, return the inbox in that world instead. Raise
+        `ControlError` 404 if the world does not exist.
         """
         if sender is None and (call.has_scoped_tokens or WORLD_HEADER in call.headers):
             _ = call.world
@@ -221,10 +218,8 @@ class Inboxes(Watcher):
         takes_webhooks=True,
     )
     async def inbox_receive(self, call: ControlCall) -> Raw[InboxReceipt]:
-        """Store a message, and respond with the inbox's next status.
-
-        A request from a page of another origin is refused with 403. If you have no receiver yet, use the URL of an
-        inbox as a webhook endpoint.
+        """Store a message, and respond with the inbox's next status. A request from a page of another origin is refused
+        with 403. If you have no receiver yet, use the URL of an inbox as a webhook endpoint.
         """
         origin = call.headers.get("origin")
         own = "/".join(call.origin.split("/", 3)[:3])
@@ -325,10 +320,8 @@ class Inboxes(Watcher):
         },
     )
     async def inbox_wait(self, call: ControlCall) -> InboxList:
-        """Wait until an inbox contains `count` messages, and list all its messages.
-
-        Use this call in tests that run against a real or scaled clock. Fails with 408 after `timeout` seconds of real
-        time.
+        """Wait until an inbox contains `count` messages, and list all its messages. Use this call in tests that run
+        against a real or scaled clock. Fails with 408 after `timeout` seconds of real time.
         """
         timeout = wait_seconds(call)
         limit, count = call.limit(), call.whole("count")
@@ -353,10 +346,9 @@ class Inboxes(Watcher):
 
     @operation("PUT /inbox/{name}", "Set the response statuses of an inbox", body=Statuses)
     async def inbox_answer(self, call: ControlCall) -> InboxStatuses:
-        """Set the statuses of an inbox's next responses, in order.
-
-        The last status repeats. Use this call to test retries. Fails with 507 simulator_quota_exceeded if the world
-        already has statuses set for as many inboxes as `quota_objects` allows.
+        """Set the statuses of an inbox's next responses, in order. The last status repeats. Use this call to test
+        retries. Fails with 507 simulator_quota_exceeded if the world already has statuses set for as many inboxes as
+        `quota_objects` allows.
         """
         inbox, world = self._inbox_of(call), call.world
         most = settings_of(world)["quota_objects"]

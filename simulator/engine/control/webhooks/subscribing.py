@@ -38,7 +38,6 @@ class SubscribeBody(Body):
 )
 async def subscribe_inbox(call: ControlCall) -> webhooks.WebhookEndpoint:
     """Register an inbox as a webhook endpoint in the environment of the header. The inbox receives the test request.
-
     This has the same effect and the same errors as POST /webhooks with the URL of the inbox. If the inbox does not
     respond with 200, the error is 409 instead of 422.
     """

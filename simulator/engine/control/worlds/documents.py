@@ -54,9 +54,8 @@ class Contents:
 
 @lru_cache(maxsize=8)
 def contents_of(own: tuple[TableKey[Any], ...], environments: tuple[str, ...]) -> Contents:
-    """Return the tables and classes that a simulator's documents may contain.
-
-    `own` are the tables of the provider. Tables of the server are added.
+    """Return the tables and classes that a simulator's documents may contain. `own` are the tables of the provider.
+    Tables of the server are added.
     """
     tables = by_name("tables", (*own, ANSWERS, CALLS, COVERAGE, WINDOWS), lambda table: table.name)
     return Contents(tables, environments, Codec(classes_in((*(table.row for table in tables.values()), JournalEntry))))
@@ -102,9 +101,8 @@ def _shown_clock(of: WorldState | Blueprint) -> JsonObject:
 
 
 def _tables(simulator: Simulator, state: WorldState) -> dict[str, Mapping[str, object]]:
-    """Return the saved tables of a world, for its state document.
-
-    The scenarios of the server are added as uploaded scenarios, because another server may not have them.
+    """Return the saved tables of a world, for its state document. The scenarios of the server are added as uploaded
+    scenarios, because another server may not have them.
     """
     uploaded = state.tables.get(UPLOADED.name, {})
     own = [name for name in simulator.library if name not in simulator.shipped and name not in uploaded]
@@ -232,9 +230,8 @@ def _settings(blueprint: JsonObject) -> JsonObject:
 
 
 def _table(name: str, pairs: object, contents: Contents, dropped: DroppedRows) -> dict[str, Any]:
-    """Return the rows of a table. Unreadable rows of a journal are omitted and counted in `dropped`.
-
-    A table that this version does not know is preserved unchanged.
+    """Return the rows of a table. Unreadable rows of a journal are omitted and counted in `dropped`. A table that this
+    version does not know is preserved unchanged.
     """
     pairs = read_down_to(pairs.raw, 2) if isinstance(pairs, Piece) else pairs
     if not isinstance(pairs, list):

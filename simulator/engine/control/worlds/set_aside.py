@@ -29,9 +29,8 @@ class UnreadableWorld(TypedDict):
 
 class RawPiece(TypedDict):
     part: str
-    """The kind of piece: `base`, `entry`, or `snapshot` followed by the id of the snapshot.
-
-    The `base` is a saved state, and each `entry` contains later changes.
+    """The kind of piece: `base`, `entry`, or `snapshot` followed by the id of the snapshot. The `base` is a saved
+    state, and each `entry` contains later changes.
     """
     number: Count
     """The position of the piece. Entries follow their base in order of position."""
@@ -69,9 +68,8 @@ def delete_unreadable(call: ControlCall, world_id: str) -> bool:
 
 @operation("GET /worlds/{id}/raw", "Export a saved world", scope="server", catches_up=False, shows_keys=True)
 async def export_raw(call: ControlCall) -> RawWorld:
-    """Return the stored bytes of a world, even if this version cannot read them.
-
-    Use the bytes to recover a damaged world. Fails with 404 if the world is not in a store.
+    """Return the stored bytes of a world, even if this version cannot read them. Use the bytes to recover a damaged
+    world. Fails with 404 if the world is not in a store.
     """
     persistence, world_id = call.runtime.persistence, call.path["id"]
     if not call.access.reaches(world_id):

@@ -56,10 +56,9 @@ async def get_settings(call: ControlCall) -> AllSettings:
 
 @operation("PATCH /settings", "Change settings", recorded_as="settings")
 async def patch_settings(call: ControlCall) -> AllSettings:
-    """Change the settings in the body. All other settings stay the same.
-
-    A smaller journal limit immediately drops the oldest rows. A quota cannot exceed the quota that the server was
-    started with. The value null selects the server's quota.
+    """Change the settings in the body. All other settings stay the same. A smaller journal limit immediately drops the
+    oldest rows. A quota cannot exceed the quota that the server was started with. The value null selects the server's
+    quota.
     """
     world, most = call.world, call.simulator.inherited.settings
     quotas.check_wanted(named(call.body), most)
@@ -72,10 +71,8 @@ async def patch_settings(call: ControlCall) -> AllSettings:
 
 @operation("GET /assumptions", "List the switchable assumptions")
 async def list_assumptions(call: ControlCall) -> SwitchList:
-    """List the assumptions about the service that have alternatives.
-
-    Choose an alternative with the setting `assumptions`. Use alternatives to test your code against each possible
-    behaviour of the real service.
+    """List the assumptions about the service that have alternatives. Choose an alternative with the setting
+    `assumptions`. Use alternatives to test your code against each possible behaviour of the real service.
     """
     chosen = all_settings(call.world)["assumptions"]
     switches = call.simulator.provider.alternatives().values()

@@ -107,9 +107,8 @@ class SnapshotBody(Body):
 
 
 async def _state_at_rest(call: ControlCall) -> tuple[World, WorldState]:
-    """Wait until no webhook attempt is in flight, and return the world and its state.
-
-    Raise `ControlError` 409 clock_busy if the clock is being advanced.
+    """Wait until no webhook attempt is in flight, and return the world and its state. Raise `ControlError` 409
+    clock_busy if the clock is being advanced.
     """
     world = call.world
     call.require_idle(world)
@@ -131,10 +130,9 @@ def _show(snapshot: Snapshot) -> SnapshotEntry:
 
 @operation("POST /snapshots", "Take a snapshot", status=201, body=SnapshotBody, query=WAIT)
 async def take_snapshot(call: ControlCall) -> SnapshotEntry:
-    """Save the state of the world as soon as no webhook attempt is in flight.
-
-    You can restore it later, or fork worlds from it. Fails with 409 clock_busy during an advance. Fails with 507
-    simulator_quota_exceeded if the world would have more snapshots or bytes than its quotas allow.
+    """Save the state of the world as soon as no webhook attempt is in flight. You can restore it later, or fork worlds
+    from it. Fails with 409 clock_busy during an advance. Fails with 507 simulator_quota_exceeded if the world would
+    have more snapshots or bytes than its quotas allow.
     """
     simulator, is_bounded = call.simulator, holdings.is_bounded(call.world)
     await holdings.require_room(simulator, call.world, "quota_snapshots", snapshots=1)
@@ -157,9 +155,8 @@ async def list_snapshots(call: ControlCall) -> SnapshotList:
 
 
 async def _snapshot_of(call: ControlCall) -> Snapshot:
-    """Return the snapshot identified in the path.
-
-    Raise `ControlError` 404 if it does not exist, or if it belongs to a different world than the one in the header.
+    """Return the snapshot identified in the path. Raise `ControlError` 404 if it does not exist, or if it belongs to a
+    different world than the one in the header.
     """
     await call.wake_snapshot(call.path["id"])
     snapshot = call.simulator.snapshots.get(call.path["id"])
@@ -195,10 +192,9 @@ async def restore(call: ControlCall) -> WorldObject:
 
 @operation("GET /state", "Get the world as a document", query=WAIT, shows_keys=True)
 async def get_state(call: ControlCall) -> Raw[StateDocument]:
-    """Return the whole state of the world as one JSON document, as soon as no webhook attempt is in flight.
-
-    Use the document to move a world to another server, or attach it to a bug report. The document contains the world's
-    keys. Fails with 409 clock_busy if a receiver does not respond within 15 seconds of real time.
+    """Return the whole state of the world as one JSON document, as soon as no webhook attempt is in flight. Use the
+    document to move a world to another server, or attach it to a bug report. The document contains the world's keys.
+    Fails with 409 clock_busy if a receiver does not respond within 15 seconds of real time.
     """
     return await _document(call, (await _state_at_rest(call))[1])
 
@@ -213,10 +209,9 @@ async def get_state(call: ControlCall) -> Raw[StateDocument]:
     shows_keys=True,
 )
 async def put_state(call: ControlCall) -> WorldObject:
-    """Replace the state and the keys of the world with those in a document.
-
-    If the document is invalid, nothing changes. If the caller's token is limited to certain worlds, the keys of the
-    world do not change. Fails with 409 already_exists if another world has the same keys.
+    """Replace the state and the keys of the world with those in a document. If the document is invalid, nothing
+    changes. If the caller's token is limited to certain worlds, the keys of the world do not change. Fails with 409
+    already_exists if another world has the same keys.
     """
     is_unreadable = call.runtime.unreadable(call.world_id) is not None and call.access.reaches(call.world_id)
     world = None if is_unreadable else call.world

@@ -39,9 +39,8 @@ MAX_FIRED = 2_000
 
 
 def check_consistency(simulator: Simulator, state: WorldState) -> None:
-    """Create a temporary world from a state, render its resources and fire its timers.
-
-    Raise `StateError` if a step fails.
+    """Create a temporary world from a state, render its resources and fire its timers. Raise `StateError` if a step
+    fails.
     """
     if "settings" not in state.tables.get(SETTINGS.name, {}):
         raise StateError("tables.settings", "the settings of the world are missing")

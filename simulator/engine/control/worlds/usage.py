@@ -34,9 +34,8 @@ class WorldUse(TypedDict):
     journal_bytes: Count
     """The approximate size of the journal of API requests in bytes."""
     snapshots: NotRequired[Count]
-    """The number of snapshots.
-
-    The limit is quota_snapshots. This field and the next ones are present only for a world in memory.
+    """The number of snapshots. The limit is quota_snapshots. This field and the next ones are present only for a world
+    in memory.
     """
     scenarios: NotRequired[Count]
     """The number of uploaded scenarios. The limit is quota_scenarios."""
@@ -79,10 +78,9 @@ async def _uses(call: ControlCall) -> dict[str, Use]:
 
 @operation("GET /usage", "List the usage of worlds", query=LIMIT, scope="server", catches_up=False)
 async def usage(call: ControlCall) -> UsageList:
-    """List the size and the last use of each world that the token can access. This call does not count as a use.
-
-    With a store, the last use survives a restart, with a precision of one minute. The list then includes worlds that
-    are not in memory.
+    """List the size and the last use of each world that the token can access. This call does not count as a use. With a
+    store, the last use survives a restart, with a precision of one minute. The list then includes worlds that are not
+    in memory.
     """
     now_ms = wall_clock_ms()
     rows: list[WorldUse] = []
@@ -103,10 +101,9 @@ async def usage(call: ControlCall) -> UsageList:
 
 @operation("POST /prune", "Delete unused worlds", body=PruneBody, scope="server", catches_up=False)
 async def prune_worlds(call: ControlCall) -> PruneAnswer:
-    """Delete the worlds that have not been used for a given duration, and their snapshots.
-
-    The world `default` is never deleted. Any call that concerns a world counts as a use. Timers and scenarios do not
-    count. Only worlds that the token can access are deleted.
+    """Delete the worlds that have not been used for a given duration, and their snapshots. The world `default` is never
+    deleted. Any call that concerns a world counts as a use. Timers and scenarios do not count. Only worlds that the
+    token can access are deleted.
     """
     idle, only = call.body.idle, call.body.world
     if idle is None:

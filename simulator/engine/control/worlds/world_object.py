@@ -71,9 +71,8 @@ class WorldObject(TypedDict):
     settings: AllSettings
     """The settings."""
     observed: NotRequired[list[ObservedSource]]
-    """The observed files (files of observations that `probe` or `infer` writes) that the world is based on.
-
-    Absent without such a file.
+    """The observed files (files of observations that `probe` or `infer` writes) that the world is based on. Absent
+    without such a file.
     """
     created_at: Timestamp
     """The simulated time at which the world was created."""

@@ -80,9 +80,8 @@ ObservedFile = Annotated[
 
 
 class WorldBody(Body):
-    """Options for a new world.
-
-    Defaults come from the server's flags, or from the snapshot. The default mode of the clock is manual.
+    """Options for a new world. Defaults come from the server's flags, or from the snapshot. The default mode of the
+    clock is manual.
     """
 
     from_snapshot: Text | None = None
@@ -99,7 +98,6 @@ class WorldBody(Body):
     """The initial settings."""
     observed: ObservedFile | None = None
     """The observed file (a file of observations that `probe` or `infer` writes) that the world is based on.
-
     `settings.assumptions` takes precedence. The default is the server's file.
     """
     replace: bool = False
@@ -147,9 +145,8 @@ async def create_world(call: ControlCall) -> WorldObject:
 
 
 def _observed(call: ControlCall) -> tuple[Observed, ...]:
-    """Return the files with observations of the real service (`observed`) in the body.
-
-    Raise `ControlError` 400 with the location of the error.
+    """Return the files with observations of the real service (`observed`) in the body. Raise `ControlError` 400 with
+    the location of the error.
     """
     try:
         provider = call.simulator.provider
@@ -168,9 +165,8 @@ def _new_id(call: ControlCall) -> str:
 
 
 async def _require_room(call: ControlCall, world_id: str) -> None:
-    """Raise `ControlError` 507 if the token already has its maximum number of worlds.
-
-    Worlds that exist only in the store count too.
+    """Raise `ControlError` 507 if the token already has its maximum number of worlds. Worlds that exist only in the
+    store count too.
     """
     if call.access.most_worlds is not None:
         saved = () if call.runtime.persistence is None else await call.runtime.persistence.uses()
@@ -178,20 +174,16 @@ async def _require_room(call: ControlCall, world_id: str) -> None:
 
 
 def _keys_of(call: ControlCall, world_id: str) -> str:
-    """Return a value from which the keys of a new world are derived, or "" for the world's id.
-
-    If the caller's token is limited to certain worlds, the value is secret, so that other tokens' holders cannot derive
-    the keys.
+    """Return a value from which the keys of a new world are derived, or "" for the world's id. If the caller's token is
+    limited to certain worlds, the value is secret, so that other tokens' holders cannot derive the keys.
     """
     return "" if call.access.reaches_all else call.simulator.draw_keys_of(world_id)
 
 
 @contextmanager
 def _as_control_error(call: ControlCall) -> Iterator[None]:
-    """Convert errors in a `with` block to `ControlError`.
-
-    The status is 409 if another world has the same id or keys, and 400 if the initial state of a scenario cannot be
-    set.
+    """Convert errors in a `with` block to `ControlError`. The status is 409 if another world has the same id or keys,
+    and 400 if the initial state of a scenario cannot be set.
     """
     try:
         yield
@@ -220,10 +212,9 @@ class _Chosen:
 
 
 async def _choose_scenarios(call: ControlCall, uploaded: Iterable[str] = ()) -> _Chosen | None:
-    """Return the scenarios in the body, or None if there are none.
-
-    Raise `ControlError` 400 invalid_scenario with every problem, or 404 for an unknown name. `uploaded` are the names
-    of scenarios that the world will have in addition to the server's scenarios.
+    """Return the scenarios in the body, or None if there are none. Raise `ControlError` 400 invalid_scenario with every
+    problem, or 404 for an unknown name. `uploaded` are the names of scenarios that the world will have in addition to
+    the server's scenarios.
     """
     given: list[str | JsonObject] | None = call.body.scenarios
     if given is None:
@@ -294,9 +285,8 @@ async def _fork(call: ControlCall, world_id: str) -> WorldObject:
 
 @operation("GET /worlds", "List the worlds", query=LIMIT, scope="server", catches_up=False, shows_keys=True)
 async def list_worlds(call: ControlCall) -> WorldList:
-    """List the worlds of the server that the token can access, oldest first, with their keys.
-
-    `unreadable` lists the saved worlds that this version cannot read, with the reasons.
+    """List the worlds of the server that the token can access, oldest first, with their keys. `unreadable` lists the
+    saved worlds that this version cannot read, with the reasons.
     """
     reached = [world_id for world_id in call.runtime.world_ids() if call.access.reaches(world_id)]
     shown: list[WorldObject] = []
@@ -324,10 +314,9 @@ async def get_world(call: ControlCall) -> WorldObject:
 
 @operation("DELETE /worlds/{id}", "Delete a world", status=204, scope="server", catches_up=False)
 async def delete_world(call: ControlCall) -> None:
-    """Delete a world and its snapshots. Requests with its tokens then return 401.
-
-    Fails with 409 for the world `default`: reset it instead. You can also delete a world that this version cannot read.
-    If the unreadable world is `default`, a new world `default` is created immediately.
+    """Delete a world and its snapshots. Requests with its tokens then return 401. Fails with 409 for the world
+    `default`: reset it instead. You can also delete a world that this version cannot read. If the unreadable world is
+    `default`, a new world `default` is created immediately.
     """
     if delete_unreadable(call, call.path["id"]):
         return
@@ -341,7 +330,6 @@ async def delete_world(call: ControlCall) -> None:
 @operation("POST /reset", "Reset the world", catches_up=False, shows_keys=True)
 async def reset(call: ControlCall) -> WorldObject:
     """Reset the world to its state at creation: the same seed, keys, start time, scenarios and settings, and no data.
-
     Snapshots and uploaded scenarios are preserved. If this version cannot read `default`, a new one is created.
     """
     if call.world_id == DEFAULT_WORLD and delete_unreadable(call, DEFAULT_WORLD):
