@@ -20,16 +20,10 @@ from simulator.engine.text.shapes import (
     Timestamp,
 )
 from simulator.engine.text.texts import headers_of
+from simulator.engine.webhooks import records
 from simulator.engine.webhooks.delivery import faults
 from simulator.engine.webhooks.delivery.faults import altered
-from simulator.engine.webhooks.records import (
-    DELIVERY_CAUSE_MEANINGS,
-    DELIVERY_MEANINGS,
-    Delivery,
-    DeliveryCause,
-    DeliveryStatus,
-    Webhook,
-)
+from simulator.engine.webhooks.records import Delivery, DeliveryCause, DeliveryStatus, Webhook
 from simulator.engine.webhooks.states import MEANINGS
 from simulator.kernel.clock import format_moment, format_timestamp
 from simulator.kernel.world import World
@@ -98,7 +92,7 @@ class WebhookDelivery(TypedDict):
     """The URL of the endpoint at that time."""
     attempt: Annotated[int, Field(ge=1), Assumed("W12")]
     """The number of the attempt for this event and endpoint, starting at 1."""
-    status: Annotated[DeliveryStatus, Meanings(DELIVERY_MEANINGS), Assumed("W12")]
+    status: Annotated[DeliveryStatus, Meanings(records.DELIVERY_MEANINGS), Assumed("W12")]
     """The result of the attempt."""
     response_status: Annotated[int | None, Assumed("W12")]
     """The HTTP status of the receiver's response, or null if there was none."""
@@ -136,7 +130,7 @@ class RecordedDelivery(WebhookDelivery):
     """The effects of faults on the attempt. The receiver did not cause them."""
     fault_id: str | None
     """The id of the fault that applied, or null."""
-    cause: Annotated[DeliveryCause, Meanings(DELIVERY_CAUSE_MEANINGS)]
+    cause: Annotated[DeliveryCause, Meanings(records.DELIVERY_CAUSE_MEANINGS)]
     """The reason for the attempt."""
 
 

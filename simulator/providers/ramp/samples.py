@@ -9,15 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from simulator.providers.ramp.reference import (
-    ASSETS,
-    FIATS,
-    checksummed,
-    encode_segwit,
-    encode_stellar,
-    is_address,
-    is_phone,
-)
+from simulator.providers.ramp import reference
 from simulator.providers.tooling import Compared, Samples
 
 _AMOUNTS: Mapping[str, tuple[str, str, int]] = {
@@ -49,16 +41,16 @@ def _currency_of(body: Mapping[str, Any]) -> str | None:
 def _disguised(text: str, draw: Callable[[int], bytes]) -> str | None:
     if _NUMBER.fullmatch(text):
         return _disguised_number(text, draw)
-    if is_address("celo", text):
+    if reference.is_address("celo", text):
         address = f"0x{draw(20).hex()}"
-        return address if text == text.lower() else checksummed(address[2:])
-    if is_address("stellar", text):
-        return encode_stellar(draw(32))
-    return encode_segwit(0, draw(20)) if is_address("bitcoin", text) else None
+        return address if text == text.lower() else reference.checksummed(address[2:])
+    if reference.is_address("stellar", text):
+        return reference.encode_stellar(draw(32))
+    return reference.encode_segwit(0, draw(20)) if reference.is_address("bitcoin", text) else None
 
 
 def _disguised_number(text: str, draw: Callable[[int], bytes]) -> str:
-    sample = next((one for land, one in SAMPLES.phone_samples.items() if is_phone(text, land)), "")
+    sample = next((one for land, one in SAMPLES.phone_samples.items() if reference.is_phone(text, land)), "")
     kept = sample[: len("+254") + _OPERATOR_DIGITS] or ("+" if text.startswith("+") else "")
     special = (*_CHOOSING, _REFUSED)
     end = text[-4:] if text[-4:] in special else ""
@@ -73,9 +65,9 @@ SAMPLES = Samples(
     amounts=_AMOUNTS,
     currency_of=_currency_of,
     addresses={
-        "stellar": (32, encode_stellar),
-        "celo": (20, lambda raw: checksummed(raw.hex())),
-        "bitcoin": (20, lambda raw: encode_segwit(0, raw)),
+        "stellar": (32, reference.encode_stellar),
+        "celo": (20, lambda raw: reference.checksummed(raw.hex())),
+        "bitcoin": (20, lambda raw: reference.encode_segwit(0, raw)),
     },
     address_names=("address", "wallet_address", "refund_address"),
     phones={
@@ -92,7 +84,7 @@ SAMPLES = Samples(
         "ZA": "+27821234567",
         "ZM": "+260971234567",
     },
-    is_ordinary_phone=lambda text, country: is_phone(text, country) and text[-4:] not in _CHOOSING,
+    is_ordinary_phone=lambda text, country: reference.is_phone(text, country) and text[-4:] not in _CHOOSING,
     disguised=_disguised,
     zones=("Africa/Nairobi", "Africa/Dar_es_Salaam", "Africa/Lagos", "Africa/Johannesburg", "Africa/Lusaka", "UTC"),
 )
@@ -110,10 +102,10 @@ COMPARED = Compared(
 
 def why_no_account(currency: str) -> str:
     """Return the reason why no ledger account can hold a currency, or "" if one can."""
-    assets = [asset.key for asset in ASSETS.values()]
-    if currency in assets or currency in FIATS:
+    assets = [asset.key for asset in reference.ASSETS.values()]
+    if currency in assets or currency in reference.FIATS:
         return ""
     return (
-        f"No account holds {currency}: there are {', '.join(assets)}, and the fiat currencies {', '.join(FIATS)}. "
+        f"No account holds {currency}: there are {', '.join(assets)}, and the fiat currencies {', '.join(reference.FIATS)}. "
         'An asset is named with its network, as in world.balance("USDC", "CELO").'
     )

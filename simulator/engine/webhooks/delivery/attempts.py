@@ -3,22 +3,10 @@
 from __future__ import annotations
 
 from simulator.engine.text.texts import headers_text
+from simulator.engine.webhooks import records
 from simulator.engine.webhooks.delivery import faults
 from simulator.engine.webhooks.delivery.deliveries import deliveries_of, endpoint_of
-from simulator.engine.webhooks.records import (
-    IN_FLIGHT,
-    PLANNED,
-    QUEUES,
-    READY,
-    WAITING,
-    Attempt,
-    Delivery,
-    EndpointQueue,
-    Outcome,
-    PendingAttempt,
-    Webhook,
-    delivery_id,
-)
+from simulator.engine.webhooks.records import Attempt, Delivery, EndpointQueue, Outcome, PendingAttempt, Webhook
 from simulator.kernel.copying import replace
 from simulator.kernel.journal import Event
 from simulator.kernel.table import Table
@@ -31,7 +19,7 @@ def take(world: World) -> list[Attempt]:
 
     They are in flight until they are reported. Call this inside a transaction.
     """
-    ready = world.store[READY]
+    ready = world.store[records.READY]
     if not ready.rows:
         return []
     attempts = []
@@ -43,34 +31,34 @@ def take(world: World) -> list[Attempt]:
         if event is None or endpoint is None:
             continue  # This happens only in a document that was edited by hand.
         attempt = numbered(world, key, pending, event, endpoint)
-        world.store[IN_FLIGHT].put(attempt.id, attempt)
+        world.store[records.IN_FLIGHT].put(attempt.id, attempt)
         attempts.append(attempt)
     return attempts
 
 
 def may_take(world: World) -> bool:
     """Return True if `take` would return an attempt."""
-    return bool(world.store[READY].rows)
+    return bool(world.store[records.READY].rows)
 
 
 def in_flight(world: World) -> Table[Attempt]:
     """Return the attempts that were taken for sending and have no reported result yet, by id."""
-    return world.store[IN_FLIGHT]
+    return world.store[records.IN_FLIGHT]
 
 
 def put_back(world: World, attempt: Attempt) -> None:
     """Make an attempt ready again that was taken but not sent. Call this inside a transaction."""
-    if attempt.id in world.store[IN_FLIGHT]:
-        world.store[IN_FLIGHT].delete(attempt.id)
-        world.store[READY].put(attempt.key, attempt.pending)
+    if attempt.id in world.store[records.IN_FLIGHT]:
+        world.store[records.IN_FLIGHT].delete(attempt.id)
+        world.store[records.READY].put(attempt.key, attempt.pending)
 
 
 def numbered(world: World, key: str, pending: PendingAttempt, event: Event, endpoint: Webhook) -> Attempt:
     """Return the attempt to send for a pending attempt, with its attempt number and delivery id."""
     # The number `pending.after + 1` may be in use: copies and resends of the same event also take numbers.
-    made, flying = deliveries_of(world, endpoint.id), world.store[IN_FLIGHT]
+    made, flying = deliveries_of(world, endpoint.id), world.store[records.IN_FLIGHT]
     number = pending.after + 1
-    while (identifier := delivery_id(event.id, endpoint.id, number)) in made or identifier in flying:
+    while (identifier := records.delivery_id(event.id, endpoint.id, number)) in made or identifier in flying:
         number += 1
     return Attempt(
         identifier, key, pending, number, endpoint.url, event.sequence, endpoint.sequence, started_at_ms=world.now_ms
@@ -119,7 +107,7 @@ def record(world: World, attempt: Attempt, event: Event, outcome: Outcome, next_
 
 def discard_pending(world: World, endpoint_id: str) -> None:
     """Drop all pending attempts to a disabled endpoint (W9). Attempts in flight are not cancelled."""
-    queues, waiting, ready = world.store[QUEUES], world.store[WAITING], world.store[READY]
+    queues, waiting, ready = world.store[records.QUEUES], world.store[records.WAITING], world.store[records.READY]
     queue = queues.get(endpoint_id)
     if queue is not None:
         for place in range(queue.waiting_from, queue.waiting_to):
@@ -127,7 +115,7 @@ def discard_pending(world: World, endpoint_id: str) -> None:
             faults.take_plan(world, f"{endpoint_id}:{place}")
         # An attempt in flight keeps the queue busy. If the endpoint is enabled again, later events therefore cannot
         # overtake it. An attempt that was ready but not yet taken is dropped below.
-        started = any(attempt.key == queue.active for attempt in world.store[IN_FLIGHT].values())
+        started = any(attempt.key == queue.active for attempt in world.store[records.IN_FLIGHT].values())
         queues.put(endpoint_id, EndpointQueue(active=queue.active if started else "", answered=queue.answered))
     for key, pending in list(ready.items()):
         if pending.endpoint_id == endpoint_id:
@@ -141,7 +129,7 @@ def cancel_planned(world: World, endpoint_id: str) -> None:
     A deleted endpoint still gets the first attempts for earlier events. Otherwise, the number of deliveries would
     depend on how quickly the endpoint responded before its deletion.
     """
-    planned, made = world.store[PLANNED.of(owner=endpoint_id)], deliveries_of(world, endpoint_id)
+    planned, made = world.store[records.PLANNED.of(owner=endpoint_id)], deliveries_of(world, endpoint_id)
     for row, plan in list(planned.items()):
         world.agenda.cancel_key(plan.timer)
         planned.delete(row)

@@ -7,19 +7,9 @@ from simulator.engine.faults import mutations
 from simulator.engine.faults.in_force import FAULTS, DeliveryPlan, first_hit
 from simulator.engine.records.conditions import field_in, newest_of
 from simulator.engine.vocabulary.vocabulary import vocabulary_of
+from simulator.engine.webhooks import records
 from simulator.engine.webhooks.delivery.deliveries import attempts_of
-from simulator.engine.webhooks.records import (
-    IN_FLIGHT,
-    NO_FAULT,
-    WAITING_PLANS,
-    Attempt,
-    Delivery,
-    EndpointQueue,
-    Outcome,
-    PendingAttempt,
-    SignedRequest,
-    Webhook,
-)
+from simulator.engine.webhooks.records import Delivery, EndpointQueue, Outcome, PendingAttempt, SignedRequest, Webhook
 from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.copying import replace
 from simulator.kernel.journal import EVENTS, Event
@@ -40,7 +30,7 @@ def deliver_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan:
         return not fault.deliver.before_answer and _fits(world, event, endpoint, fault)
 
     hit = first_hit(world, "webhook", lambda: faults.WebhookFault, fits, "faults.webhooks")
-    return NO_FAULT if hit is None else DeliveryPlan.of(hit[0], hit[1].deliver)
+    return records.NO_FAULT if hit is None else DeliveryPlan.of(hit[0], hit[1].deliver)
 
 
 def early_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan | None:
@@ -72,8 +62,8 @@ def save_plan(world: World, place: str, plan: DeliveryPlan) -> None:
     Call this inside a transaction. Faults are matched when the event happens, because the time at which the queue
     reaches the event depends on the receiver.
     """
-    if plan is not NO_FAULT:
-        world.store[WAITING_PLANS].put(place, plan)
+    if plan is not records.NO_FAULT:
+        world.store[records.WAITING_PLANS].put(place, plan)
 
 
 def take_plan(world: World, place: str) -> DeliveryPlan | None:
@@ -82,7 +72,7 @@ def take_plan(world: World, place: str) -> DeliveryPlan | None:
 
     Call this inside a transaction.
     """
-    plans = world.store[WAITING_PLANS]
+    plans = world.store[records.WAITING_PLANS]
     plan = plans.get(place)
     if plan is not None:
         plans.delete(place)
@@ -92,7 +82,7 @@ def take_plan(world: World, place: str) -> DeliveryPlan | None:
 def awaited(world: World, request_id: str) -> list[str]:
     """Return the ids of the attempts in flight whose receiver must respond before the API request gets its response."""
     found = []
-    for attempt in world.store[IN_FLIGHT].values():
+    for attempt in world.store[records.IN_FLIGHT].values():
         if attempt.pending.plan is not None and attempt.pending.plan.before_answer:
             event = world.journal.event(attempt.event_id)
             if event is not None and event.cause.reference == request_id:
@@ -108,7 +98,7 @@ def must_follow(world: World, event: Event, pending: PendingAttempt) -> bool:
     """
     if pending.plan is None or not pending.plan.before_answer:
         return False
-    for other in world.store[IN_FLIGHT].values():
+    for other in world.store[records.IN_FLIGHT].values():
         plan = other.pending.plan
         if plan is None or not plan.before_answer or other.endpoint_id != pending.endpoint_id:
             continue
@@ -155,7 +145,7 @@ def held(
 
 
 def freed(
-    world: World, queue: EndpointQueue, attempt: Attempt, event: Event, *, acknowledged: bool
+    world: World, queue: EndpointQueue, attempt: records.Attempt, event: Event, *, acknowledged: bool
 ) -> tuple[PendingAttempt, ...]:
     """Return the attempts that faults held back and that may start now that `attempt` has ended.
 

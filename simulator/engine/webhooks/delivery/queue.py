@@ -21,25 +21,11 @@ from simulator.engine.faults.in_force import DeliveryPlan
 from simulator.engine.records.records import move
 from simulator.engine.rows.service import signing_of
 from simulator.engine.text.json import Shown
+from simulator.engine.webhooks import records
 from simulator.engine.webhooks.delivery import attempts, faults
 from simulator.engine.webhooks.delivery.deliveries import endpoint_of, endpoints
 from simulator.engine.webhooks.emails import record_disabled_email
-from simulator.engine.webhooks.records import (
-    IN_FLIGHT,
-    NO_FAULT,
-    PLANNED,
-    QUEUES,
-    READY,
-    TESTED,
-    WAITING,
-    Attempt,
-    Delivery,
-    EndpointQueue,
-    Outcome,
-    PendingAttempt,
-    Planned,
-    Webhook,
-)
+from simulator.engine.webhooks.records import Attempt, Delivery, EndpointQueue, Outcome, PendingAttempt, Webhook
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import LAST_MS
 from simulator.kernel.copying import replace
@@ -67,7 +53,7 @@ def on_event(world: World, event: Event, _subject: Shown) -> None:
         if early is not None:
             _route_alone(world, event, endpoint, PendingAttempt(event.id, endpoint.id, plan=early))
             continue
-        queues, waiting = world.store[QUEUES], world.store[WAITING]
+        queues, waiting = world.store[records.QUEUES], world.store[records.WAITING]
         queue = queues.get(endpoint.id) or _EMPTY
         place = f"{endpoint.id}:{queue.waiting_to}"
         waiting.put(place, event.id)
@@ -83,7 +69,7 @@ def recipients(world: World, event: Event) -> list[Webhook]:
     table = endpoints(world, event.environment)
     if not table.rows:
         return []
-    tested = world.store[TESTED].get(event.id)
+    tested = world.store[records.TESTED].get(event.id)
     if tested is not None:
         endpoint = table.get(tested)
         return [endpoint] if endpoint is not None and endpoint.status == "enabled" else []
@@ -117,7 +103,7 @@ def _place_now(world: World) -> tuple[int, int, int]:
 
 def on_timer(world: World, timer: Timer) -> None:
     """Start a retry or a delayed attempt that is due."""
-    planned = world.store[PLANNED.of(owner=timer.target)]
+    planned = world.store[records.PLANNED.of(owner=timer.target)]
     row = planned[timer.arguments["row"]]
     planned.delete(timer.arguments["row"])
     event, endpoint = world.journal.event(row.pending.event_id), endpoint_of(world, timer.target)
@@ -135,7 +121,7 @@ def _started(world: World, endpoint: Webhook, queue: EndpointQueue) -> EndpointQ
             pending = queue.ahead[0]
             queue = replace(queue, ahead=queue.ahead[1:])
         elif queue.waiting_from < queue.waiting_to:
-            waiting, place = world.store[WAITING], f"{endpoint.id}:{queue.waiting_from}"
+            waiting, place = world.store[records.WAITING], f"{endpoint.id}:{queue.waiting_from}"
             pending = PendingAttempt(waiting[place], endpoint.id, plan=faults.take_plan(world, place))
             waiting.delete(place)
             queue = replace(queue, waiting_from=queue.waiting_from + 1)
@@ -155,10 +141,10 @@ def _route_alone(world: World, event: Event, endpoint: Webhook, pending: Pending
         # The plan is saved with the attempt. A delayed attempt is routed a second time, and must not use up another
         # fault.
         pending = replace(pending, plan=faults.deliver_plan(world, event, endpoint))
-    queue = world.store[QUEUES].get(endpoint.id) or _EMPTY
+    queue = world.store[records.QUEUES].get(endpoint.id) or _EMPTY
     changed = _route(world, event, endpoint, queue, pending, queued=False)
     if changed is not queue:
-        world.store[QUEUES].put(endpoint.id, changed)
+        world.store[records.QUEUES].put(endpoint.id, changed)
 
 
 def _route(
@@ -168,7 +154,7 @@ def _route(
 
     Return the queue, which the caller saves. `queued` is True if the queue waits for the response to this attempt.
     """
-    plan = pending.plan or NO_FAULT
+    plan = pending.plan or records.NO_FAULT
     if plan.delay_ms:
         if endpoint.status == "deleted":
             # The queue of a deleted endpoint continues, but its delayed attempts are cancelled. The result must not
@@ -203,7 +189,7 @@ def _route(
 
 def _make_ready(world: World, pending: PendingAttempt) -> str:
     key = str(world.next_sequence("webhook_attempt"))
-    world.store[READY].put(key, pending)
+    world.store[records.READY].put(key, pending)
     return key
 
 
@@ -226,7 +212,7 @@ def _plan_timer(
     # (No world has 2**30 endpoints.)
     rank = event.sequence << 30 | endpoint.sequence
     timer = world.agenda.plan_another(due_at_ms, kind, pending.endpoint_id, rank=rank, row=row)
-    world.store[PLANNED.of(owner=pending.endpoint_id)].put(row, Planned(pending, timer, announced_by))
+    world.store[records.PLANNED.of(owner=pending.endpoint_id)].put(row, records.Planned(pending, timer, announced_by))
 
 
 # --- called by the courier ---------------------------------------------------------------------------------------
@@ -237,14 +223,14 @@ def report(world: World, attempt: Attempt, outcome: Outcome) -> Delivery | None:
 
     Call this inside a transaction. Return None if the attempt no longer exists because the world was restored or reset.
     """
-    event, flying = world.journal.event(attempt.event_id), world.store[IN_FLIGHT]
+    event, flying = world.journal.event(attempt.event_id), world.store[records.IN_FLIGHT]
     endpoint = endpoint_of(world, attempt.endpoint_id)
     if attempt.id not in flying or event is None or endpoint is None:
         return None
     flying.delete(attempt.id)
     retry_at_ms = None
     pending = attempt.pending
-    outcome = faults.heard(pending.plan or NO_FAULT, outcome)
+    outcome = faults.heard(pending.plan or records.NO_FAULT, outcome)
     if not outcome.succeeded and pending.stage is not None and endpoint.status == "enabled":
         signing = signing_of(world)
         delays_ms = signing.retry_delays_ms(world)
@@ -263,7 +249,7 @@ def report(world: World, attempt: Attempt, outcome: Outcome) -> Delivery | None:
 
 def _release(world: World, attempt: Attempt, event: Event, endpoint: Webhook, *, acknowledged: bool) -> None:
     """Continue the queue if it was waiting for this attempt, and start the held attempts that may start now."""
-    queues = world.store[QUEUES]
+    queues = world.store[records.QUEUES]
     queue = queues.get(endpoint.id)
     if queue is None:
         return
@@ -292,12 +278,12 @@ def end_fault(world: World, fault_id: str) -> None:
     The attempts that the fault holds start, except attempts to deleted endpoints.
     """
     in_force.end(world, fault_id)
-    for endpoint_id, queue in list(world.store[QUEUES].items()):
+    for endpoint_id, queue in list(world.store[records.QUEUES].items()):
         going = tuple(one for one in queue.held if one.plan is not None and one.plan.fault_id == fault_id)
         endpoint = endpoint_of(world, endpoint_id)
         if going and endpoint is not None and endpoint.status != "deleted":
             queue = _ahead(queue, going, _place_now(world))
-            world.store[QUEUES].put(endpoint_id, _started(world, endpoint, queue))
+            world.store[records.QUEUES].put(endpoint_id, _started(world, endpoint, queue))
 
 
 def _give_up(world: World, endpoint: Webhook) -> Webhook:

@@ -19,18 +19,8 @@ from simulator.engine.worlds.directory import directory_of
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.clock import DAY_MS, SECOND_MS
 from simulator.kernel.world import World
-from simulator.providers.ramp.auth import bodies
-from simulator.providers.ramp.auth.records import (
-    KEY_PAIRS,
-    PERMISSIONS,
-    TOKEN_LIFETIME_SECONDS,
-    KeyPair,
-    Token,
-    key_pairs,
-    key_texts,
-    new_token_text,
-    tokens,
-)
+from simulator.providers.ramp.auth import bodies, records
+from simulator.providers.ramp.auth.records import KeyPair, Token
 from simulator.providers.ramp.auth.shapes import TokenResponse, render_key_pair, render_new_key_pair, render_token
 from simulator.providers.ramp.auth.states import ENVIRONMENT_MISMATCH, INVALID_CREDENTIALS, KEY_PAIR
 from simulator.providers.ramp.key_forms import MODES, prefix
@@ -72,19 +62,19 @@ def create_token(call: Call[bodies.TokenBody, None, None]) -> TokenResponse:
             f"The two keys are not both from the {environment} environment. Send a public key and a secret "
             "key from the same environment."
         )
-    pair = key_pairs(world, environment).get(public_key)
+    pair = records.key_pairs(world, environment).get(public_key)
     if pair is None or pair.secret_key != secret_key or pair.status != "active":
         raise INVALID_CREDENTIALS.error("The key pair does not match or is revoked.")
     require_access(world, environment)
-    lifetime_ms = TOKEN_LIFETIME_SECONDS * SECOND_MS
+    lifetime_ms = records.TOKEN_LIFETIME_SECONDS * SECOND_MS
     token = Token(
-        new_token_text(world, environment),
+        records.new_token_text(world, environment),
         public_key,
         expires_at_ms=world.now_ms + lifetime_ms,
         wall_expires_at_ms=call.wall_ms + lifetime_ms if call.wall_ms else 0,
     )
     _forget_lapsed(world, call.wall_ms)
-    tokens(world, environment).put(token.text, token)
+    records.tokens(world, environment).put(token.text, token)
     directory_of(world)[token.text] = world.id
     return render_token(token)
 
@@ -105,7 +95,7 @@ def _forget_lapsed(world: World, wall_ms: int) -> None:
     if not world.is_first_in_hour(_SWEPT):
         return
     for environment in world.environments:
-        table = tokens(world, environment)
+        table = records.tokens(world, environment)
         for token in list(table.values()):
             if world.now_ms - token.expires_at_ms >= DAY_MS and _is_expired(world, token, wall_ms):
                 table.delete(token.text)
@@ -127,12 +117,12 @@ def token_holder(world: World, environment: str, token: str, wall_ms: int = 0) -
     `wall_ms` is the wall-clock time in milliseconds. Clients cache tokens by wall-clock time even if the world's clock
     is scaled, so the expiry check needs both clocks (decision H17).
     """
-    issued = tokens(world, environment).get(token)
+    issued = records.tokens(world, environment).get(token)
     if issued is None:
         raise ApiError("unauthorized", "The access token is missing or invalid. Request one with POST /auth/token.")
     if _is_expired(world, issued, wall_ms):
         raise ApiError("unauthorized", "The access token has expired. Request a new one with POST /auth/token.")
-    pair = key_pairs(world, environment).get(issued.public_key)
+    pair = records.key_pairs(world, environment).get(issued.public_key)
     if pair is None or pair.status != "active":
         raise ApiError("unauthorized", "The key pair of this access token was revoked.")
     return pair
@@ -160,7 +150,7 @@ def credentials(world: World) -> dict[str, dict[str, str]]:
     """
     shown = {}
     for environment in world.environments:
-        pairs = list(key_pairs(world, environment).values())
+        pairs = list(records.key_pairs(world, environment).values())
         pair = next((pair for pair in pairs if pair.status == "active"), pairs[0])
         shown[environment] = {"public_key": pair.public_key, "secret_key": pair.secret_key}
     return shown
@@ -169,20 +159,20 @@ def credentials(world: World) -> dict[str, dict[str, str]]:
 def verify(world: World) -> None:
     """Raise `StateError` if a saved world has an environment without a key pair."""
     for environment in world.environments:
-        if not key_pairs(world, environment).rows:
-            table = KEY_PAIRS.of(environment).text
+        if not records.key_pairs(world, environment).rows:
+            table = records.KEY_PAIRS.of(environment).text
             raise StateError(f"tables.{table}", "a world needs at least one active key pair in each environment")
 
 
 def set_up(world: World) -> None:
     """Create a key pair in each environment of a new world."""
     for environment in world.environments:
-        _make(world, environment, _FIRST_LABEL, PERMISSIONS)
+        _make(world, environment, _FIRST_LABEL, records.PERMISSIONS)
 
 
 def _make(world: World, environment: str, label: str, permissions: tuple[str, ...]) -> KeyPair:
     number = world.next_sequence(f"keys.{environment}") - 1
-    public_key, secret_key = key_texts(world, environment, number)
+    public_key, secret_key = records.key_texts(world, environment, number)
     pair = create(
         world,
         KeyPair(
@@ -204,20 +194,20 @@ def _make(world: World, environment: str, label: str, permissions: tuple[str, ..
 def check_key(wanted: bodies.NewKey) -> Iterator[Wrong]:
     """Yield the errors in the parameters of create_key."""
     for name in wanted.permissions or ():
-        if name not in PERMISSIONS:
-            yield wrong("permissions", f"{name!r} is not one of {', '.join(PERMISSIONS)}")
+        if name not in records.PERMISSIONS:
+            yield wrong("permissions", f"{name!r} is not one of {', '.join(records.PERMISSIONS)}")
 
 
 def create_key(call: ActionCall[None, bodies.NewKey]) -> JsonObject:
     """Create another key pair in the environment. Existing key pairs stay valid."""
     wanted: list[str] | None = call.parameters.permissions
-    permissions = PERMISSIONS if wanted is None else tuple(dict.fromkeys(wanted))
+    permissions = records.PERMISSIONS if wanted is None else tuple(dict.fromkeys(wanted))
     return render_new_key_pair(_make(call.world, call.environment, call.parameters.label or _NEXT_LABEL, permissions))
 
 
 def revoke_key(call: ActionCall[None, bodies.RevokedKey]) -> JsonObject:
     """Revoke a key pair and all tokens issued to it."""
-    pair = key_pairs(call.world, call.environment).get(call.parameters.public_key)
+    pair = records.key_pairs(call.world, call.environment).get(call.parameters.public_key)
     if pair is None:
         raise ApiError("not_found", f"There is no such key pair in the {call.environment} environment.", "public_key")
     if not KEY_PAIR.permits(pair.status, "revoke_key"):
@@ -230,22 +220,22 @@ def all_keys(world: World) -> list[KeyPair]:
 
     Within an environment, the oldest key pair comes first.
     """
-    return [pair for environment in world.environments for pair in key_pairs(world, environment).values()]
+    return [pair for environment in world.environments for pair in records.key_pairs(world, environment).values()]
 
 
 def all_tokens(world: World) -> list[str]:
     """Return all tokens of a world that have not been deleted."""
-    return [token.text for environment in world.environments for token in tokens(world, environment).values()]
+    return [token.text for environment in world.environments for token in records.tokens(world, environment).values()]
 
 
 def rekey(world: World) -> None:
     """Replace the key pairs of a forked world and delete its tokens. Call this function inside a world transaction."""
     for environment in world.environments:
-        for public_key in [pair.public_key for pair in key_pairs(world, environment).values()]:
-            key_pairs(world, environment).delete(public_key)
+        for public_key in [pair.public_key for pair in records.key_pairs(world, environment).values()]:
+            records.key_pairs(world, environment).delete(public_key)
             forget_record(world, public_key)
-        for text in [token.text for token in tokens(world, environment).values()]:
-            tokens(world, environment).delete(text)
+        for text in [token.text for token in records.tokens(world, environment).values()]:
+            records.tokens(world, environment).delete(text)
         world.set_sequence(f"keys.{environment}", 0)
     set_up(world)
 

@@ -18,29 +18,11 @@ from simulator.engine.text.fields import parse
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.money import Currency, format_decimal
 from simulator.kernel.world import World
+from simulator.providers.ramp import deposit_wallets, reference
 from simulator.providers.ramp.balance import bodies
-from simulator.providers.ramp.deposit_wallets import (
-    INVOICE_EXPIRED,
-    WALLET_DISABLED,
-    DecodedInvoice,
-    Invoice,
-    LightningAddress,
-    LightningEntry,
-    Wallet,
-    decode_invoice,
-    has_disabled_wallet,
-    is_lightning_address,
-    takes_payments,
-)
+from simulator.providers.ramp.deposit_wallets import DecodedInvoice, Invoice, LightningAddress, LightningEntry, Wallet
 from simulator.providers.ramp.incoming_transfers import LIGHTNING, receiver_at
 from simulator.providers.ramp.profile import PlatformUser, is_oneself, platform_user
-from simulator.providers.ramp.reference import (
-    INVALID_PHONE_NUMBER,
-    INVALID_WALLET_ADDRESS,
-    UNSUPPORTED_NETWORK,
-    is_address,
-    is_phone,
-)
 from simulator.providers.ramp.transactions import IN_FLIGHT, payment_of
 
 LIGHTNING_NETWORK = "bitcoin"
@@ -91,9 +73,9 @@ def find_user(world: World, destination: bodies.UserDestination) -> PlatformUser
     """
     ((name, value),) = destination.given().items()
     param = f"destination.{name}"
-    if name == "phone_number" and not is_phone(value):
+    if name == "phone_number" and not reference.is_phone(value):
         message = f"{value!r} is not an international phone number. Write + and digits only, as in +254712345678."
-        raise INVALID_PHONE_NUMBER.error(message, param)
+        raise reference.INVALID_PHONE_NUMBER.error(message, param)
     user = platform_user(world, **{name: value})
     if user is None:
         raise ApiError("not_found", f"There is no user with this {name}.", param)
@@ -114,18 +96,18 @@ def resolve_destination(
     if isinstance(destination, bodies.UserDestination):
         return Recipient(user_id=find_user(world, destination).user_id, free_products=TRANSFER_PRODUCTS)
     if isinstance(destination, bodies.AddressDestination):
-        if not is_address(network, destination.address, environment):
+        if not reference.is_address(network, destination.address, environment):
             raise _bad("address", f"it is not a valid {network} address")
         memo = destination.memo or None
         own = receiver_at(world, environment, network, destination.address, memo)
         return Recipient(address=destination.address, memo=memo, free_products=_products_of(own))
     assert isinstance(destination, bodies.LightningDestination)
     if network != LIGHTNING_NETWORK:
-        raise UNSUPPORTED_NETWORK.error("Lightning payments need the network BITCOIN.", "network")
+        raise reference.UNSUPPORTED_NETWORK.error("Lightning payments need the network BITCOIN.", "network")
     if destination.invoice is not None:
         return _invoice(world, environment, destination.invoice, amount)
     address = present(destination.lightning_address)
-    if not is_lightning_address(address):
+    if not deposit_wallets.is_lightning_address(address):
         raise _bad("lightning_address", "it must have the form name@domain")
     own = receiver_at(world, environment, LIGHTNING, address)
     return Recipient(lightning=address, free_products=_products_of(own))
@@ -138,7 +120,7 @@ def check_invoice_amount(environment: str, destination: bodies.AnyDestination, a
     """
     if isinstance(destination, bodies.LightningDestination) and destination.invoice is not None:
         with suppress(ValueError):
-            _check_asked(decode_invoice(destination.invoice, environment), amount)
+            _check_asked(deposit_wallets.decode_invoice(destination.invoice, environment), amount)
 
 
 def _check_asked(invoice: DecodedInvoice, amount: Decimal) -> None:
@@ -157,13 +139,13 @@ def _products_of(own: object | None) -> tuple[str, ...]:
 
 def _invoice(world: World, environment: str, text: str, amount: Decimal) -> Recipient:
     try:
-        invoice = decode_invoice(text, environment)
+        invoice = deposit_wallets.decode_invoice(text, environment)
     except ValueError:
         nets = "of the main net or the test net" if environment == "sandbox" else "of the main net"
         raise _bad("invoice", f"it is not a BOLT11 invoice {nets}") from None
     _check_asked(invoice, amount)
     if world.now_ms >= invoice.expires_at_ms:
-        raise INVOICE_EXPIRED.error("The Lightning invoice has expired; ask for a fresh one.")
+        raise deposit_wallets.INVOICE_EXPIRED.error("The Lightning invoice has expired; ask for a fresh one.")
     own = receiver_at(world, environment, LIGHTNING, text)
     return Recipient(lightning=text, invoice=True, free_products=_products_of(own))
 
@@ -186,13 +168,13 @@ def require_payable(world: World, environment: str, recipient: Recipient) -> Non
     entry = receiver_at(world, environment, LIGHTNING, text)
     if not isinstance(entry, Invoice | LightningAddress):
         return
-    if not takes_payments(world, entry):
+    if not deposit_wallets.takes_payments(world, entry):
         raise ApiError("invalid_state", f"{entry.id} can no longer be paid: its status is {entry.status}.", param)
-    if has_disabled_wallet(world, entry):
+    if deposit_wallets.has_disabled_wallet(world, entry):
         message = f"The wallet of {entry.id} is disabled and cannot receive funds. Enable it first."
-        raise WALLET_DISABLED.error(message, param)
+        raise deposit_wallets.WALLET_DISABLED.error(message, param)
 
 
 def _bad(field: str, why: str) -> ApiError:
     param = f"destination.{field}"
-    return INVALID_WALLET_ADDRESS.error(f"`{param}` cannot be paid: {why}.", param)
+    return reference.INVALID_WALLET_ADDRESS.error(f"`{param}` cannot be paid: {why}.", param)

@@ -6,14 +6,7 @@ Decisions H5, M6 and R1.
 from __future__ import annotations
 
 from simulator.kernel.money import Currency
-from simulator.providers.ramp.reference import (
-    UNSUPPORTED_ASSET,
-    UNSUPPORTED_NETWORK,
-    UNSUPPORTED_PAIR,
-    asset,
-    fiat,
-    has_method,
-)
+from simulator.providers.ramp import reference
 from simulator.providers.ramp.spelling import WALLET
 
 WITHDRAWABLE = ("USDC", "USDT", "CUSD")
@@ -27,16 +20,16 @@ def require_asset(symbol: str, network: str, prefix: str = "") -> Currency:
     """
     if network not in WALLET:
         names = ", ".join(WALLET)
-        raise UNSUPPORTED_NETWORK.error(f"{network!r} is not one of {names}.", f"{prefix}network")
-    found = asset(symbol, WALLET[network])
+        raise reference.UNSUPPORTED_NETWORK.error(f"{network!r} is not one of {names}.", f"{prefix}network")
+    found = reference.asset(symbol, WALLET[network])
     if found is None:
-        raise UNSUPPORTED_ASSET.error(f"{symbol!r} is not available on {network}.", f"{prefix}symbol")
+        raise reference.UNSUPPORTED_ASSET.error(f"{symbol!r} is not available on {network}.", f"{prefix}symbol")
     return found
 
 
 def named_asset(symbol: str, network: str) -> Currency | None:
     """Return the asset with the given symbol on a network, or None if it does not exist."""
-    return asset(symbol, WALLET.get(network, ""))
+    return reference.asset(symbol, WALLET.get(network, ""))
 
 
 def require_fiat(code: str, method: str | None = None) -> Currency:
@@ -44,9 +37,9 @@ def require_fiat(code: str, method: str | None = None) -> Currency:
 
     Raise `ApiError` 422 unsupported_pair if it is unknown or does not support the payment method.
     """
-    money = fiat(code)
+    money = reference.fiat(code)
     if money is None:
-        raise UNSUPPORTED_PAIR.error(f"{code!r} is not a supported fiat currency.", "fiat_currency")
-    if method is not None and not has_method(code, method):
-        raise UNSUPPORTED_PAIR.error(f"{method} is not available for {code}.", "method")
+        raise reference.UNSUPPORTED_PAIR.error(f"{code!r} is not a supported fiat currency.", "fiat_currency")
+    if method is not None and not reference.has_method(code, method):
+        raise reference.UNSUPPORTED_PAIR.error(f"{method} is not available for {code}.", "method")
     return money

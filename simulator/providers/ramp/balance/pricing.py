@@ -15,18 +15,10 @@ from simulator.kernel.dataclass import dataclass
 from simulator.kernel.ledger import available
 from simulator.kernel.money import ZERO, Currency, add, divide_down, multiply, subtract
 from simulator.kernel.world import World
+from simulator.providers.ramp import fees
 from simulator.providers.ramp.balance.destinations import Recipient
 from simulator.providers.ramp.balance.states import INSUFFICIENT_BALANCE
-from simulator.providers.ramp.fees import (
-    AMOUNT_TOO_LOW,
-    Fee,
-    FeeProduct,
-    check_limits,
-    formula,
-    match,
-    no_fee,
-    solve_source,
-)
+from simulator.providers.ramp.fees import Fee, FeeProduct
 from simulator.providers.ramp.fees import received as received_of
 from simulator.providers.ramp.reference import ramp_rate, swap_rate
 from simulator.providers.ramp.transactions import holder
@@ -60,7 +52,7 @@ class SendPricing:
 
 
 def too_low(message: str) -> ApiError:
-    return AMOUNT_TOO_LOW.error(message, "amount")
+    return fees.AMOUNT_TOO_LOW.error(message, "amount")
 
 
 def price_buy(
@@ -69,7 +61,7 @@ def price_buy(
     """Return the price of a purchase (M5). `amount` is the crypto to receive if `solve` is True, otherwise the fiat to
     pay.
     """
-    product = match(
+    product = fees.match(
         world,
         environment,
         "buy",
@@ -80,7 +72,7 @@ def price_buy(
         payment_method=method,
     )
     rate = ramp_rate(world, environment, "onramp", crypto.code, money.code)
-    fee_of = formula(world, environment, product, money, crypto.network)
+    fee_of = fees.formula(world, environment, product, money, crypto.network)
     return _price(world, money, crypto, amount, solve, rate, product, fee_of, divide_down)
 
 
@@ -91,9 +83,9 @@ def price_withdraw(
 
     `amount` is the fiat to pay out if `solve` is True, otherwise the stablecoin to debit.
     """
-    product = match(world, environment, "withdraw", crypto, fiat_currency=money.code, payment_method=method)
+    product = fees.match(world, environment, "withdraw", crypto, fiat_currency=money.code, payment_method=method)
     rate = ramp_rate(world, environment, "offramp", crypto.code, money.code)
-    fee_of = formula(world, environment, product, crypto)
+    fee_of = fees.formula(world, environment, product, crypto)
     return _price(world, crypto, money, amount, solve, rate, product, fee_of, multiply)
 
 
@@ -103,9 +95,9 @@ def price_swap(
     """Return the price of a swap (M8). `amount` is the amount to receive if `solve` is True, otherwise the amount to
     pay.
     """
-    product = match(world, environment, "swap", source, to_asset=target.code)
+    product = fees.match(world, environment, "swap", source, to_asset=target.code)
     rate = swap_rate(world, environment, source, target)
-    fee_of = formula(world, environment, product, source)
+    fee_of = fees.formula(world, environment, product, source)
     return _price(world, source, target, amount, solve, rate, product, fee_of, multiply)
 
 
@@ -127,14 +119,14 @@ def price_send(world: World, environment: str, asset: Currency, amount: Decimal,
     inactive (M15).
     """
     for name in recipient.free_products:
-        match(world, environment, name, asset)
+        fees.match(world, environment, name, asset)
     if recipient.user_id is not None:
         if amount == 0 or not assumes(world, "M13", "transfers_have_no_limits"):
-            check_limits(_listed(world, environment, asset), amount)
-        return SendPricing(amount, amount, no_fee(asset))
-    product = match(world, environment, "send", asset)
-    check_limits(product, amount)
-    fee = formula(world, environment, product, asset)(amount)
+            fees.check_limits(_listed(world, environment, asset), amount)
+        return SendPricing(amount, amount, fees.no_fee(asset))
+    product = fees.match(world, environment, "send", asset)
+    fees.check_limits(product, amount)
+    fee = fees.formula(world, environment, product, asset)(amount)
     if recipient.invoice or assumes(world, "M7", "fee_comes_on_top"):
         return SendPricing(add(amount, fee.total), amount, fee)
     net = subtract(amount, fee.total)
@@ -149,9 +141,9 @@ def _listed(world: World, environment: str, asset: Currency) -> FeeProduct:
     This is the send product, or the internal transfer product if no send product is active.
     """
     try:
-        return match(world, environment, "send", asset)
+        return fees.match(world, environment, "send", asset)
     except ApiError:
-        return match(world, environment, "internal_transfer", asset)
+        return fees.match(world, environment, "internal_transfer", asset)
 
 
 def require_balance(world: World, environment: str, asset: Currency, paid: Decimal, param: str) -> None:
@@ -188,9 +180,9 @@ def _price(
         raise too_low("The amount must be more than zero.")
     # The fee depends on the source amount. The solver therefore searches for the source amount and calculates the fee
     # in each step.
-    paid = solve_source(source, amount, delivers) if solve else amount
+    paid = fees.solve_source(source, amount, delivers) if solve else amount
     fee = fee_of(paid)
-    check_limits(product, paid, fee=fee)
+    fees.check_limits(product, paid, fee=fee)
     # Because of rounding, a solved source amount may deliver one unit more than requested. The quote contains the
     # requested amount.
     received = amount if solve else delivers(paid)

@@ -12,19 +12,13 @@ from simulator.engine.records.records import present
 from simulator.engine.rows.operation import Call
 from simulator.kernel.money import ZERO, Currency, subtract
 from simulator.kernel.world import World
+from simulator.providers.ramp import transactions
 from simulator.providers.ramp.balance import bodies
 from simulator.providers.ramp.balance.pricing import Pricing
 from simulator.providers.ramp.balance.records import QUOTE_PREFIXES, QUOTE_TABLES, WalletQuote, WalletQuoteType
 from simulator.providers.ramp.reference import require_network
 from simulator.providers.ramp.shapes import Method
-from simulator.providers.ramp.transactions import (
-    Side,
-    Transaction,
-    claim_quote,
-    new_order_fields,
-    new_quote_fields,
-    open_quote,
-)
+from simulator.providers.ramp.transactions import Side, Transaction
 
 
 def side(currency: Currency, amount: Decimal) -> Side:
@@ -45,7 +39,7 @@ def open_wallet_quote(
 ) -> WalletQuote:
     """Create a wallet quote with the given price and schedule its expiry."""
     quote = WalletQuote(
-        **new_quote_fields(world, environment, QUOTE_PREFIXES[type]),
+        **transactions.new_quote_fields(world, environment, QUOTE_PREFIXES[type]),
         type=type,
         paid=side(pricing.source, pricing.paid),
         received=side(pricing.target, pricing.received),
@@ -57,7 +51,7 @@ def open_wallet_quote(
         slippage=slippage,
         minimum_received=minimum_received,
     )
-    return open_quote(world, quote)
+    return transactions.open_quote(world, quote)
 
 
 def claim(type: WalletQuoteType) -> Callable[[Call[bodies.UseQuote, None, WalletQuote]], None]:
@@ -66,13 +60,13 @@ def claim(type: WalletQuoteType) -> Callable[[Call[bodies.UseQuote, None, Wallet
     The function raises `ApiError` 404 quote_not_found if the quote does not exist, and other errors if it cannot be
     used.
     """
-    return lambda call: claim_quote(call, QUOTE_TABLES[type])
+    return lambda call: transactions.claim_quote(call, QUOTE_TABLES[type])
 
 
 def quoted(world: World, quote: WalletQuote) -> Transaction:
     """Return an unsaved transaction with the terms of a quote. Its `amount` is the amount that the customer pays."""
     return Transaction(
-        **new_order_fields(world, quote.environment),
+        **transactions.new_order_fields(world, quote.environment),
         type=quote.type,
         quote_id=quote.id,
         paid=quote.paid,

@@ -14,16 +14,11 @@ from simulator.kernel.copying import replace
 from simulator.kernel.ledger import OUTSIDE, Posting, available
 from simulator.kernel.money import subtract
 from simulator.kernel.world import World
+from simulator.providers.ramp import ramps
 from simulator.providers.ramp.deposit_wallets import payment_failed
 from simulator.providers.ramp.fees import FEES
 from simulator.providers.ramp.incoming_transfers import LIGHTNING, deliver
-from simulator.providers.ramp.ramps import (
-    FailureParameters,
-    PaymentParameters,
-    TxHashParameters,
-    fail,
-    payment_declined,
-)
+from simulator.providers.ramp.ramps import FailureParameters, PaymentParameters, TxHashParameters
 from simulator.providers.ramp.reference import new_tx_hash
 from simulator.providers.ramp.transactions import Transaction, given_amount, given_tx_hash, holder, move_released
 
@@ -184,7 +179,7 @@ def refund_withdraw(call: ActionCall[Transaction, Nothing]) -> Transaction:
 
 def fail_withdraw(call: ActionCall[Transaction, FailureParameters]) -> Transaction:
     """Fail a payout. The amount stays held until it is refunded (decision M11)."""
-    world, failed = call.world, fail(call)
+    world, failed = call.world, ramps.fail(call)
     if assumes(world, "S10", "refunded_when_it_fails"):
         return _give_back(world, failed)
     if assumes(world, "M11", "failed_withdrawal_is_released"):
@@ -215,7 +210,7 @@ def _give_back(world: World, withdrawal: Transaction) -> Transaction:
 
 ACTIONS = (
     Action("payment_arrives", "the payer's fiat is received", payment_arrives, ("buy",), lambda: PaymentParameters),
-    Action("payment_declined", "the payer's provider declines", payment_declined, ("buy",)),
+    Action("payment_declined", "the payer's provider declines", ramps.payment_declined, ("buy",)),
     Action(
         "broadcast",
         "the chain has the transaction",

@@ -22,21 +22,14 @@ from simulator.engine.text.shapes import (
     Timestamp,
     page_shape,
 )
+from simulator.providers.ramp import shapes
 from simulator.providers.ramp.balance.named import WITHDRAWABLE
 from simulator.providers.ramp.balance.states import BUY_MEANINGS, SEND_MEANINGS, SWAP_MEANINGS, WITHDRAW_MEANINGS
 from simulator.providers.ramp.fees import AppFee
 from simulator.providers.ramp.ramps import FailureText
-from simulator.providers.ramp.shapes import (
-    ASSET_CODES,
-    AssetText,
-    FiatText,
-    Method,
-    OrderNumber,
-    PhoneText,
-    WalletNetwork,
-)
+from simulator.providers.ramp.shapes import AssetText, FiatText, Method, OrderNumber, PhoneText, WalletNetwork
 
-StablecoinText = Annotated[str, OneOf({code: ASSET_CODES[code] for code in WITHDRAWABLE}), Assumed("M6", "enum")]
+StablecoinText = Annotated[str, OneOf({code: shapes.ASSET_CODES[code] for code in WITHDRAWABLE}), Assumed("M6", "enum")]
 
 
 class SwapAmountShape(TypedDict):

@@ -12,37 +12,16 @@ from simulator.engine.records.listing import CREATION_DATES, Filter, Listing, Li
 from simulator.engine.records.records import create, new_fields, remove
 from simulator.engine.rows.operation import Call, OperationDecorator, Variants, specified
 from simulator.engine.text.shapes import Page
-from simulator.providers.ramp.beneficiaries import bodies, shapes
-from simulator.providers.ramp.beneficiaries.records import (
-    BENEFICIARIES,
-    TYPE_MEANINGS,
-    BankAccountDetails,
-    Beneficiary,
-    Details,
-    PhoneNumberDetails,
-    WalletAddressDetails,
-)
+from simulator.providers.ramp import reference
+from simulator.providers.ramp.beneficiaries import bodies, records, shapes
+from simulator.providers.ramp.beneficiaries.records import BankAccountDetails, Beneficiary, Details, PhoneNumberDetails
 from simulator.providers.ramp.beneficiaries.states import MEANINGS, UNSUPPORTED_PROVIDER
-from simulator.providers.ramp.reference import (
-    COUNTRIES,
-    INVALID_PHONE_NUMBER,
-    INVALID_WALLET_ADDRESS,
-    PROVIDER_CODES,
-    UNSUPPORTED_ASSET,
-    UNSUPPORTED_PAIR,
-    asset,
-    is_address,
-    is_phone,
-    provider,
-    require_account_number,
-    require_bank,
-)
 from simulator.providers.ramp.shapes import COUNTRY_CODES, FIAT_CODES, SHORT_NETWORKS, FiatCode
 from simulator.providers.ramp.spelling import SHORT
 
 operation = OperationDecorator("Beneficiaries", group="beneficiaries")
 
-_FIND = by_id(BENEFICIARIES, "beneficiary")
+_FIND = by_id(records.BENEFICIARIES, "beneficiary")
 
 
 _ASSET_SPELLINGS = {"cUSD": "CUSD"}
@@ -53,7 +32,7 @@ def check_account_number(call: Call[bodies.AnyBeneficiary, None, None]) -> None:
     """Raise `ApiError` 400 if the account number has the wrong format for its country (decision R3)."""
     body = call.body
     if isinstance(body, bodies.CreateBankAccountBeneficiary):
-        require_account_number(body.country, body.bank_account.account_number, "bank_account.account_number")
+        reference.require_account_number(body.country, body.bank_account.account_number, "bank_account.account_number")
 
 
 @operation(
@@ -89,9 +68,11 @@ def create_beneficiary(call: Call[bodies.AnyBeneficiary, None, None]) -> shapes.
 
 
 def _fiat_of(body: bodies.CreateBankAccountBeneficiary | bodies.CreatePhoneNumberBeneficiary) -> FiatCode:
-    fiat = COUNTRIES[body.country]
+    fiat = reference.COUNTRIES[body.country]
     if body.fiat_currency != fiat:
-        raise UNSUPPORTED_PAIR.error(f"{body.fiat_currency!r} is not supported in {body.country}.", "fiat_currency")
+        raise reference.UNSUPPORTED_PAIR.error(
+            f"{body.fiat_currency!r} is not supported in {body.country}.", "fiat_currency"
+        )
     return fiat
 
 
@@ -106,7 +87,7 @@ def _details(body: bodies.AnyBeneficiary, environment: str) -> Details:
 
 def _bank_account(body: bodies.CreateBankAccountBeneficiary) -> BankAccountDetails:
     given = body.bank_account
-    found = require_bank(body.country, given.bank_code, "bank_account.bank_code")
+    found = reference.require_bank(body.country, given.bank_code, "bank_account.bank_code")
     return {
         "bank_code": found.code,
         "bank_name": found.name,
@@ -117,25 +98,27 @@ def _bank_account(body: bodies.CreateBankAccountBeneficiary) -> BankAccountDetai
 
 def _phone_number(body: bodies.CreatePhoneNumberBeneficiary) -> PhoneNumberDetails:
     given = body.phone_number
-    if not is_phone(given.phone_number, body.country):
-        raise INVALID_PHONE_NUMBER.error(
+    if not reference.is_phone(given.phone_number, body.country):
+        raise reference.INVALID_PHONE_NUMBER.error(
             f"{given.phone_number!r} is not a phone number in {body.country} in international format.",
             "phone_number.phone_number",
         )
-    if provider(body.country, given.provider) is None:
-        code = UNSUPPORTED_PAIR if given.provider in PROVIDER_CODES else UNSUPPORTED_PROVIDER
+    if reference.provider(body.country, given.provider) is None:
+        code = reference.UNSUPPORTED_PAIR if given.provider in reference.PROVIDER_CODES else UNSUPPORTED_PROVIDER
         raise code.error(
             f"The mobile money provider {given.provider!r} is not supported in {body.country}.", "phone_number.provider"
         )
     return {"phone_number": given.phone_number, "provider": given.provider}
 
 
-def _wallet_address(given: bodies.WalletAddress, environment: str) -> WalletAddressDetails:
+def _wallet_address(given: bodies.WalletAddress, environment: str) -> records.WalletAddressDetails:
     network = SHORT[given.network]
-    if asset(_ASSET_SPELLINGS.get(given.asset, given.asset), network) is None:
-        raise UNSUPPORTED_ASSET.error(f"{given.asset!r} is not available on {given.network}.", "wallet_address.asset")
-    if not is_address(network, given.wallet_address, environment):
-        raise INVALID_WALLET_ADDRESS.error(
+    if reference.asset(_ASSET_SPELLINGS.get(given.asset, given.asset), network) is None:
+        raise reference.UNSUPPORTED_ASSET.error(
+            f"{given.asset!r} is not available on {given.network}.", "wallet_address.asset"
+        )
+    if not reference.is_address(network, given.wallet_address, environment):
+        raise reference.INVALID_WALLET_ADDRESS.error(
             f"{given.wallet_address!r} is not an address on {given.network}.", "wallet_address.wallet_address"
         )
     return {
@@ -177,7 +160,7 @@ def _on_network(record: Beneficiary) -> tuple[str | None]:
 
 LISTING = Listing[Beneficiary](
     filters=(
-        by_field("type", TYPE_MEANINGS, many=True, description="Only beneficiaries of this type."),
+        by_field("type", records.TYPE_MEANINGS, many=True, description="Only beneficiaries of this type."),
         by_field("country", COUNTRY_CODES, description="Only accounts and numbers in this country."),
         by_field("fiat_currency", FIAT_CODES, description="Only beneficiaries with this payout currency."),
         Filter("network", _on_network, SHORT_NETWORKS, description="Only wallet addresses on this network."),
@@ -195,7 +178,7 @@ LISTING = Listing[Beneficiary](
 )
 def list_beneficiaries(call: Call[None, ListRequest, None]) -> Page[shapes.BeneficiaryShape]:
     """Lists the saved beneficiaries, newest first by default. Deleted beneficiaries are not included."""
-    return page(call, BENEFICIARIES, lambda world, record: shapes.render_beneficiary(world, record))
+    return page(call, records.BENEFICIARIES, lambda world, record: shapes.render_beneficiary(world, record))
 
 
 @operation("GET /beneficiaries/{id}", "One beneficiary", load=_FIND, shows="beneficiary")

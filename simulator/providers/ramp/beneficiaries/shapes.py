@@ -10,12 +10,8 @@ from simulator.engine.records.records import present
 from simulator.engine.text.shapes import Assumed, Clauses, Prefix, Timestamp, page_shape
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import World
-from simulator.providers.ramp.beneficiaries.records import (
-    BankAccountDetails,
-    Beneficiary,
-    PhoneNumberDetails,
-    WalletAddressDetails,
-)
+from simulator.providers.ramp.beneficiaries import records
+from simulator.providers.ramp.beneficiaries.records import BankAccountDetails, PhoneNumberDetails, WalletAddressDetails
 from simulator.providers.ramp.shapes import Country, FiatCode
 
 
@@ -69,7 +65,7 @@ BeneficiaryShape: TypeAlias = BankAccountBeneficiary | PhoneNumberBeneficiary | 
 BeneficiaryPage = page_shape("BeneficiaryPage", BeneficiaryShape, "beneficiaries", "The beneficiaries of this page.")
 
 
-def render_beneficiary(world: World, record: Beneficiary) -> BeneficiaryShape:
+def render_beneficiary(world: World, record: records.Beneficiary) -> BeneficiaryShape:
     """Return the beneficiary as the response model for its type."""
     details, created_at = record.details, format_timestamp(record.created_at_ms)
     if "network" in details:

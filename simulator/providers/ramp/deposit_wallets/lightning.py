@@ -18,20 +18,9 @@ from simulator.engine.text.fields import Nothing
 from simulator.kernel.agenda import Timer
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.world import World
-from simulator.providers.ramp.deposit_wallets import bodies, shapes
+from simulator.providers.ramp.deposit_wallets import bodies, records, shapes
 from simulator.providers.ramp.deposit_wallets.invoices import encode_invoice, encode_lnurl
-from simulator.providers.ramp.deposit_wallets.records import (
-    ADDRESSES_BY_USERNAME,
-    ADDRESSES_BY_WALLET,
-    WALLETS,
-    Deposit,
-    Invoice,
-    LightningAddress,
-    LightningEntry,
-    Wallet,
-    entries,
-    wallets,
-)
+from simulator.providers.ramp.deposit_wallets.records import Deposit, Invoice, LightningAddress, LightningEntry, Wallet
 from simulator.providers.ramp.deposit_wallets.rendering import render_entry
 from simulator.providers.ramp.deposit_wallets.states import WALLET_DISABLED
 from simulator.providers.ramp.incoming_transfers import LIGHTNING, receiver_at, register_receiver
@@ -40,7 +29,7 @@ from simulator.providers.ramp.transactions import IN_FLIGHT, Transaction, credit
 
 operation = OperationDecorator("Deposit wallets", group="wallets")
 
-find_wallet = by_id(WALLETS, "wallet")
+find_wallet = by_id(records.WALLETS, "wallet")
 
 
 EXPIRY = "invoice.expiry"
@@ -54,7 +43,7 @@ def load_entry(call: Call) -> LightningEntry:
     Raise `ApiError` 404 if it does not exist, is disabled, or belongs to another wallet.
     """
     entry_id = call.path["lightning_id"]
-    entry = entries(call.world, call.environment).get(entry_id)
+    entry = records.entries(call.world, call.environment).get(entry_id)
     if entry is None or entry.wallet_id != call.path["id"] or entry.status == "disabled":
         raise not_found("Lightning entry of this wallet", entry_id)
     return entry
@@ -95,7 +84,7 @@ def open_address(
     username is taken.
     """
     environment = wallet.environment
-    taken = world.store[ADDRESSES_BY_USERNAME.of(environment)]
+    taken = world.store[records.ADDRESSES_BY_USERNAME.of(environment)]
     if username is None:
         username = _generated_name(world)
         while username in taken:
@@ -110,7 +99,7 @@ def open_address(
         lnurl=encode_lnurl(f"https://{domain}/.well-known/lnurlp/{username}"),
     )
     taken.put(username, entry.id)
-    own = world.store[ADDRESSES_BY_WALLET.of(environment)]
+    own = world.store[records.ADDRESSES_BY_WALLET.of(environment)]
     own.put(wallet.id, (*(own.get(wallet.id) or ()), entry.id))
     register_receiver(world, entry, LIGHTNING, entry.address)
     return create(world, entry, "create", announced=announced)
@@ -192,7 +181,7 @@ def takes_payments(world: World, entry: LightningEntry) -> bool:
 
 
 def has_disabled_wallet(world: World, entry: LightningEntry) -> bool:
-    return wallets(world, entry.environment)[entry.wallet_id].status == "disabled"
+    return records.wallets(world, entry.environment)[entry.wallet_id].status == "disabled"
 
 
 def unpayable(world: World, entry: LightningEntry) -> str | None:
@@ -272,7 +261,7 @@ def _deposit(world: World, entry: LightningEntry, amount_sats: int) -> Deposit:
         channel="lightning",
         tx_hash=None,
         confirmations=None,
-        reference=wallets(world, entry.environment)[entry.wallet_id].reference,
+        reference=records.wallets(world, entry.environment)[entry.wallet_id].reference,
     )
 
 

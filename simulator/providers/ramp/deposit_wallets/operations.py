@@ -20,35 +20,12 @@ from simulator.engine.text.shapes import Page
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.copying import replace
 from simulator.kernel.world import World
-from simulator.providers.ramp.deposit_wallets import bodies, lightning, shapes
+from simulator.providers.ramp import reference
+from simulator.providers.ramp.deposit_wallets import bodies, lightning, records, rendering, shapes
 from simulator.providers.ramp.deposit_wallets.lightning import find_wallet, open_address, operation
-from simulator.providers.ramp.deposit_wallets.records import (
-    DEPOSITS,
-    WALLETS,
-    Deposit,
-    Invoice,
-    LightningEntry,
-    Wallet,
-    entries,
-    wallets,
-)
-from simulator.providers.ramp.deposit_wallets.rendering import (
-    render_deposit,
-    render_entry,
-    render_wallet,
-    required_confirmations,
-)
+from simulator.providers.ramp.deposit_wallets.records import Deposit, Invoice, LightningEntry, Wallet
 from simulator.providers.ramp.deposit_wallets.states import DEPOSIT_MEANINGS, LIGHTNING_MEANINGS, WALLET_MEANINGS
 from simulator.providers.ramp.incoming_transfers import register_receiver
-from simulator.providers.ramp.reference import (
-    ASSETS,
-    UNSUPPORTED_NETWORK,
-    asset,
-    new_address,
-    new_tx_hash,
-    require_network,
-    require_tx_hash,
-)
 from simulator.providers.ramp.shapes import CANONICAL_NETWORKS
 from simulator.providers.ramp.spelling import DEPOSIT
 from simulator.providers.ramp.transactions import credit_deposit, fresh_memo
@@ -70,11 +47,11 @@ def create_wallet(call: Call[bodies.WalletBody, None, None]) -> shapes.WalletSha
     world, environment, body = call.world, call.environment, call.body
     network = DEPOSIT.get(body.network)
     if network is None:
-        raise UNSUPPORTED_NETWORK.error(f"{body.network!r} is not one of {', '.join(DEPOSIT)}.", "network")
+        raise reference.UNSUPPORTED_NETWORK.error(f"{body.network!r} is not one of {', '.join(DEPOSIT)}.", "network")
     if body.lightning and network != "bitcoin":
-        raise UNSUPPORTED_NETWORK.error(f"Lightning is not available on {network}.", "network")
-    require_network(world, environment, network)
-    address = new_address(world, network, environment)
+        raise reference.UNSUPPORTED_NETWORK.error(f"Lightning is not available on {network}.", "network")
+    reference.require_network(world, environment, network)
+    address = reference.new_address(world, network, environment)
     wallet = Wallet(
         **new_fields(world, environment, "wal_", "ids.wallet"),
         network=network,
@@ -91,7 +68,7 @@ def create_wallet(call: Call[bodies.WalletBody, None, None]) -> shapes.WalletSha
         announce(world, entry, "create")
     else:
         wallet = create(world, wallet, "create")
-    return render_wallet(world, wallet)
+    return rendering.render_wallet(world, wallet)
 
 
 @operation("PATCH /wallets/{id}", "Change the label, disable or enable", load=find_wallet)
@@ -104,7 +81,7 @@ def update_wallet(call: Call[bodies.WalletChanges, None, Wallet]) -> shapes.Wall
         wallet = save(world, replace(wallet, label=body.label))
     if "status" in body.model_fields_set and body.status != wallet.status:
         wallet = move(world, wallet, "disable" if body.status == "disabled" else "enable")
-    return render_wallet(world, wallet)
+    return rendering.render_wallet(world, wallet)
 
 
 def _of_wallet(call: Call[None, ListRequest, Wallet]) -> ListRequest:
@@ -113,14 +90,14 @@ def _of_wallet(call: Call[None, ListRequest, Wallet]) -> ListRequest:
 
 def default_wallet(world: World, environment: str, network: str) -> Wallet | None:
     """Return the account's oldest active wallet on a network (canonical name), or None if there is none."""
-    return oldest_of(wallets(world, environment), (field_in("network", network), field_in("status", "active")))
+    return oldest_of(records.wallets(world, environment), (field_in("network", network), field_in("status", "active")))
 
 
 def deposit_arrives(call: ActionCall[Wallet, bodies.DepositParameters]) -> Deposit:
     """Detect an incoming deposit. If it cannot be credited, it fails immediately (decision S12)."""
     world, wallet, values = call.world, call.target, call.parameters
-    check_decimals(values.amount, asset(values.asset, wallet.network))
-    require_tx_hash(wallet.network, values.tx_hash)
+    check_decimals(values.amount, reference.asset(values.asset, wallet.network))
+    reference.require_tx_hash(wallet.network, values.tx_hash)
     return _arrive(world, wallet, values.asset, Decimal(values.amount), values.memo, values.tx_hash)
 
 
@@ -139,7 +116,7 @@ def _arrive(world: World, wallet: Wallet, code: str, amount: Decimal, memo: str 
         asset=code,
         amount=amount,
         channel="on_chain",
-        tx_hash=tx_hash or new_tx_hash(world, wallet.network),
+        tx_hash=tx_hash or reference.new_tx_hash(world, wallet.network),
         confirmations=0,
         reference=wallet.reference,
         reason=reason,
@@ -156,7 +133,7 @@ def _refusal(wallet: Wallet, code: str, memo: str | None) -> str | None:
     """
     if wallet.status == "disabled":
         return "wallet_disabled"
-    if asset(code, wallet.network) is None:
+    if reference.asset(code, wallet.network) is None:
         return "wrong_asset"
     if wallet.memo is None or memo is None or memo == wallet.memo:
         return None
@@ -166,7 +143,7 @@ def _refusal(wallet: Wallet, code: str, memo: str | None) -> str | None:
 def deposit_confirms(call: ActionCall[Deposit, Nothing]) -> Deposit:
     """Confirm a deposit, as if the required number of confirmations had been reached."""
     deposit = call.target
-    count = max(deposit.confirmations or 0, required_confirmations(deposit.network))
+    count = max(deposit.confirmations or 0, rendering.required_confirmations(deposit.network))
     return _confirm(call.world, deposit, "deposit_confirms", "", count)
 
 
@@ -179,7 +156,7 @@ def confirmation_arrives(call: ActionCall[Deposit, bodies.ConfirmationParameters
     count = before + 1 if call.parameters.confirmations is None else call.parameters.confirmations
     if count <= before:
         raise invalid("confirmations", f"the deposit already has {before} confirmations")
-    if count < required_confirmations(deposit.network):
+    if count < rendering.required_confirmations(deposit.network):
         return move(call.world, replace(deposit, confirmations=count), "confirmation_arrives", "too few")
     return _confirm(call.world, deposit, "confirmation_arrives", "enough", count)
 
@@ -207,7 +184,7 @@ def _confirm(world: World, deposit: Deposit, on: str, when: str, confirmations: 
     credit_deposit(
         world,
         deposit.environment,
-        asset=ASSETS[deposit.asset, deposit.network],
+        asset=reference.ASSETS[deposit.asset, deposit.network],
         amount=deposit.amount,
         tx_hash=deposit.tx_hash,
         reference=deposit.reference,
@@ -265,8 +242,8 @@ _LIGHTNING = Listing[LightningEntry](
 )
 def list_wallet_deposits(call: Call[None, ListRequest, Wallet]) -> Page[shapes.DepositShape]:
     """Lists the deposits to one wallet, on-chain and over Lightning, newest first. Failed deposits are included."""
-    made = call.world.store[DEPOSITS.of(call.environment)]
-    return page_of(_of_wallet(call), made, lambda row: render_deposit(call.world, row))
+    made = call.world.store[records.DEPOSITS.of(call.environment)]
+    return page_of(_of_wallet(call), made, lambda row: rendering.render_deposit(call.world, row))
 
 
 @operation(
@@ -279,20 +256,20 @@ def list_wallet_deposits(call: Call[None, ListRequest, Wallet]) -> Page[shapes.D
 )
 def list_lightning_entries(call: Call[None, ListRequest, Wallet]) -> Page[shapes.LightningEntryShape]:
     """Lists the Lightning addresses and invoices of one wallet, newest first."""
-    made = entries(call.world, call.environment)
-    return page_of(_of_wallet(call), made, lambda row: render_entry(call.world, row))
+    made = records.entries(call.world, call.environment)
+    return page_of(_of_wallet(call), made, lambda row: rendering.render_entry(call.world, row))
 
 
 @operation("GET /wallets", "The deposit wallets", answer=lambda: shapes.WalletList, query=_WALLETS)
 def list_wallets(call: Call[None, ListRequest, None]) -> Page[shapes.WalletShape]:
     """Lists the deposit wallets, newest first. Disabled wallets are included."""
-    return page(call, WALLETS, render_wallet)
+    return page(call, records.WALLETS, rendering.render_wallet)
 
 
 @operation("GET /wallets/{id}", "A deposit wallet with its Lightning addresses", load=find_wallet, shows="wallet")
 def get_wallet(call: Call[None, None, Wallet]) -> shapes.WalletShape:
     """Returns one deposit wallet. A bitcoin wallet includes its Lightning addresses."""
-    return render_wallet(call.world, call.resource)
+    return rendering.render_wallet(call.world, call.resource)
 
 
 ACTIONS = (

@@ -8,17 +8,8 @@ from simulator.engine.records.records import present
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.money import format_decimal
 from simulator.kernel.world import World
-from simulator.providers.ramp.deposit_wallets import shapes
-from simulator.providers.ramp.deposit_wallets.records import (
-    ADDRESSES_BY_WALLET,
-    Deposit,
-    Invoice,
-    LightningAddress,
-    LightningEntry,
-    Wallet,
-    entries,
-    wallets,
-)
+from simulator.providers.ramp.deposit_wallets import records, shapes
+from simulator.providers.ramp.deposit_wallets.records import Deposit, Invoice, LightningAddress, LightningEntry, Wallet
 from simulator.providers.ramp.reference import NETWORK_ASSETS, listing
 
 
@@ -76,8 +67,8 @@ def render_wallet(world: World, wallet: Wallet) -> shapes.WalletShape:
 
 
 def _addresses(world: World, wallet: Wallet) -> list[shapes.LightningAddressShape]:
-    table = entries(world, wallet.environment)
-    own = world.store[ADDRESSES_BY_WALLET.of(wallet.environment)].get(wallet.id) or ()
+    table = records.entries(world, wallet.environment)
+    own = world.store[records.ADDRESSES_BY_WALLET.of(wallet.environment)].get(wallet.id) or ()
     shown = [_render_address(entry) for entry in map(table.__getitem__, own) if isinstance(entry, LightningAddress)]
     for shape in shown:
         del shape["wallet_id"]
@@ -117,7 +108,7 @@ def _render_address(address: LightningAddress) -> shapes.LightningAddressShape:
 
 def entry_in_events(world: World, entry: LightningEntry) -> dict[str, str | None]:
     """Return the additional field for events about a Lightning entry: the reference of its wallet (decision W8)."""
-    return {"reference": wallets(world, entry.environment)[entry.wallet_id].reference}
+    return {"reference": records.wallets(world, entry.environment)[entry.wallet_id].reference}
 
 
 class _Reason(TypedDict, total=False):

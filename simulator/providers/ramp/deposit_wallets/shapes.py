@@ -23,12 +23,7 @@ from simulator.engine.text.shapes import (
     Timestamp,
     page_shape,
 )
-from simulator.providers.ramp.deposit_wallets.states import (
-    DEPOSIT_MEANINGS,
-    INVOICE_MEANINGS,
-    LIGHTNING_ADDRESS_MEANINGS,
-    WALLET_MEANINGS,
-)
+from simulator.providers.ramp.deposit_wallets import states
 from simulator.providers.ramp.reference import NETWORK_ASSETS
 from simulator.providers.ramp.shapes import ASSET_CODES, CANONICAL_NETWORKS
 
@@ -67,7 +62,7 @@ class LightningAddressShape(TypedDict):
     """The address that payers enter, in the form name@domain."""
     lnurl: Annotated[str, Format(pattern="^lnurl1[02-9ac-hj-np-z]+$"), Assumed("S13", "pattern")]
     """The same address in LNURL form, for wallet apps that support only LNURL."""
-    status: Annotated[str, OneOf(LIGHTNING_ADDRESS_MEANINGS), Assumed("S13", "enum")]
+    status: Annotated[str, OneOf(states.LIGHTNING_ADDRESS_MEANINGS), Assumed("S13", "enum")]
     """The status. Only an `active` address can be paid."""
     created_at: Timestamp
     """The creation time."""
@@ -87,7 +82,7 @@ class InvoiceShape(TypedDict):
     """The amount, in satoshi. One satoshi is a hundred millionth of a bitcoin."""
     description: NullableText
     """The description for the payer, or null if none was given."""
-    status: Annotated[str, OneOf(INVOICE_MEANINGS), Assumed("S13", "enum")]
+    status: Annotated[str, OneOf(states.INVOICE_MEANINGS), Assumed("S13", "enum")]
     """The status."""
     expires_at: Timestamp
     """The expiry time. The invoice can be paid before this time."""
@@ -117,7 +112,7 @@ class _Labels(TypedDict):
     reference: NullableText
     """Your own reference, or null if none was given. Deposits to the wallet and events about it contain this reference.
     """
-    status: Annotated[str, OneOf(WALLET_MEANINGS)]
+    status: Annotated[str, OneOf(states.WALLET_MEANINGS)]
     """The status. Only an `active` wallet credits deposits."""
     created_at: Timestamp
     """The creation time."""
@@ -186,7 +181,7 @@ class OnChainDeposit(_Arrived):
     """The hash of the on-chain transaction."""
     confirmations: Count
     """The number of confirmations so far."""
-    status: Annotated[str, OneOf(DEPOSIT_MEANINGS), Assumed("S12", "enum")]
+    status: Annotated[str, OneOf(states.DEPOSIT_MEANINGS), Assumed("S12", "enum")]
     """The status of the deposit."""
     reason: NotRequired[Annotated[str, Known(REASON_MEANINGS), Assumed("S12")]]
     """The reason why the deposit was not credited. Present once the deposit has failed."""
@@ -200,7 +195,7 @@ class LightningDeposit(_Arrived):
     channel: Literal["lightning"]
     tx_hash: None
     """Always null, because there is no on-chain transaction."""
-    status: Annotated[str, OneOf({"confirmed": DEPOSIT_MEANINGS["confirmed"]}), Assumed("S13", "enum")]
+    status: Annotated[str, OneOf({"confirmed": states.DEPOSIT_MEANINGS["confirmed"]}), Assumed("S13", "enum")]
     """Always `confirmed`, because a Lightning payment is credited immediately."""
 
 

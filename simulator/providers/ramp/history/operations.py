@@ -13,19 +13,12 @@ from simulator.engine.records.records import render
 from simulator.engine.rows.operation import Call, OperationDecorator
 from simulator.engine.text.json import Shown
 from simulator.engine.text.shapes import Page
+from simulator.providers.ramp import transactions
 from simulator.providers.ramp.history import shapes
 from simulator.providers.ramp.history.legs import order_amount
 from simulator.providers.ramp.history.states import ORDER_NOT_FOUND, ORDER_STATUS_MEANINGS, ORDER_STATUSES
 from simulator.providers.ramp.shapes import ASSET_CODES, CANONICAL_NETWORKS, CURRENCY_CODES, FIAT_CODES
-from simulator.providers.ramp.transactions import (
-    SEARCHED,
-    STATUSES,
-    TRANSACTIONS,
-    TYPES,
-    Transaction,
-    by_order_id,
-    transactions,
-)
+from simulator.providers.ramp.transactions import Transaction
 
 operation = OperationDecorator("Orders and transactions", group="read")
 
@@ -38,7 +31,7 @@ _NETWORK = Filter(
 )
 
 
-_FIND = by_id(TRANSACTIONS, "transaction")
+_FIND = by_id(transactions.TRANSACTIONS, "transaction")
 
 
 def load_order(call: Call) -> Transaction:
@@ -47,8 +40,8 @@ def load_order(call: Call) -> Transaction:
     Raise `ApiError` 404 order_not_found if there is none.
     """
     order_id = call.path["order_id"]
-    found = by_order_id(call.world, call.environment, order_id)
-    found = found or transactions(call.world, call.environment).get(order_id)
+    found = transactions.by_order_id(call.world, call.environment, order_id)
+    found = found or transactions.transactions(call.world, call.environment).get(order_id)
     if found is None:
         raise ORDER_NOT_FOUND.error(f"There is no order {order_id!r}. List all orders with GET /orders.")
     return found
@@ -56,7 +49,7 @@ def load_order(call: Call) -> Transaction:
 
 TRANSACTION_LIST = Listing[Transaction](
     filters=(
-        by_field("type", TYPES, many=True, description="Only transactions of these types."),
+        by_field("type", transactions.TYPES, many=True, description="Only transactions of these types."),
         Filter(
             "recurring_payment_id",
             Transaction.made_by,
@@ -83,9 +76,9 @@ TRANSACTION_LIST = Listing[Transaction](
         ),
     ),
     search=Transaction.searched,
-    searched=SEARCHED,
+    searched=transactions.SEARCHED,
     sorts={**DATES, "amount": field_getter("amount")},
-    statuses=STATUSES,
+    statuses=transactions.STATUSES,
     assumed_statuses="L3",
 )
 
@@ -103,7 +96,7 @@ ORDER_LIST = Listing[Transaction](
         Filter(
             "order_type",
             field_values("type"),
-            TYPES,
+            transactions.TYPES,
             many=True,
             description="Only orders of these operations.",
             assumed="S18",
@@ -133,7 +126,7 @@ def list_orders(call: Call[None, ListRequest, None]) -> Page[shapes.OrderItem]:
     """Lists the account's orders, newest first. There is one order for each ramp, wallet operation and deposit. The
     items do not include the legs. To get the legs, request a single order.
     """
-    return page(call, TRANSACTIONS, lambda world, record: shapes.render_item(world, record))
+    return page(call, transactions.TRANSACTIONS, lambda world, record: shapes.render_item(world, record))
 
 
 @operation(
@@ -158,7 +151,7 @@ def list_transactions(call: Call[None, ListRequest, None]) -> Page[Shown]:
     Each transaction has the same fields as in the response to the request that created it. `type` tells you which
     fields to expect.
     """
-    return page(call, TRANSACTIONS, render)
+    return page(call, transactions.TRANSACTIONS, render)
 
 
 @operation(

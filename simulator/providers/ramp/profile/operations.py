@@ -17,18 +17,8 @@ from simulator.engine.text.json import JsonObject
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.world import World
 from simulator.providers.ramp import reference
-from simulator.providers.ramp.profile import bodies, limits, shapes
-from simulator.providers.ramp.profile.records import (
-    FRESH_LEVEL,
-    PLATFORM_USERS,
-    PlatformUser,
-    Profile,
-    RequiredAction,
-    kyc,
-    profile_of,
-    profile_status,
-    write,
-)
+from simulator.providers.ramp.profile import bodies, limits, records, shapes
+from simulator.providers.ramp.profile.records import PlatformUser, Profile, RequiredAction
 from simulator.providers.ramp.reference import INVALID_PHONE_NUMBER
 
 operation = OperationDecorator("Profile", group="profile")
@@ -57,16 +47,16 @@ def set_up(world: World) -> None:
         two_factor_enabled=True,
         status="",
         kyc_status="",
-        kyc_level=FRESH_LEVEL,
+        kyc_level=records.FRESH_LEVEL,
         submitted_at_ms=world.now_ms,
         reviewed_at_ms=world.now_ms,
         production_access=True,
         created_at_ms=world.now_ms,
     )
-    write(world, profile)
-    create(world, profile_status(world), "open", announced=False)
-    create(world, kyc(world), "open", announced=False)
-    users = world.store[PLATFORM_USERS]
+    records.write(world, profile)
+    create(world, records.profile_status(world), "open", announced=False)
+    create(world, records.kyc(world), "open", announced=False)
+    users = world.store[records.PLATFORM_USERS]
     for email, phone_number, first_name, last_name in _OTHER_USERS:
         user = PlatformUser(world.streams.uuid("ids.user"), email, phone_number, first_name, last_name)
         users.put(user.user_id, user)
@@ -75,7 +65,7 @@ def set_up(world: World) -> None:
 @operation("GET /profile", "The profile of the account", profile_gate=False)
 def get_profile(call: Call[None, None, None]) -> shapes.Profile:
     """Returns the account that the API key belongs to: its owner, its status and its default currency."""
-    return shapes.show_profile(profile_of(call.world), call.environment)
+    return shapes.show_profile(records.profile_of(call.world), call.environment)
 
 
 @operation(
@@ -91,7 +81,7 @@ def update_profile(call: Call[bodies.PatchProfile, None, None]) -> shapes.Profil
     for name in wanted.model_extra or ():
         if name.startswith("business"):
             raise invalid(name, "it cannot be changed through the API")
-    profile, given = profile_of(world), wanted.model_fields_set
+    profile, given = records.profile_of(world), wanted.model_fields_set
     if "phone_number" in given:
         number = wanted.phone_number
         if not reference.is_phone(number):
@@ -104,7 +94,7 @@ def update_profile(call: Call[bodies.PatchProfile, None, None]) -> shapes.Profil
             profile = replace(profile, pending_phone_number=number if number != profile.phone_number else None)
     changed = wanted.model_dump(include=given & {"first_name", "last_name", "default_currency"})
     profile = replace(profile, **changed)
-    return shapes.show_profile(write(world, profile), call.environment)
+    return shapes.show_profile(records.write(world, profile), call.environment)
 
 
 @operation("GET /profile/kyc", "The state of KYC", profile_gate=False, shows="kyc")
@@ -112,7 +102,7 @@ def get_kyc(call: Call[None, None, None]) -> shapes.KycDetail:
     """Returns the status of the account's identity check, the account's tier, and any actions that compliance still
     requires.
     """
-    return shapes.show_kyc(profile_of(call.world))
+    return shapes.show_kyc(records.profile_of(call.world))
 
 
 @operation("GET /profile/limits", "The account's limits and their usage", profile_gate=False)
@@ -131,7 +121,7 @@ def set_kyc(call: ActionCall[None, bodies.SetKyc]) -> shapes.KycDetail:
     a level is given, its limits apply. If the KYC already has the given status, only the given details change, and no
     event is emitted.
     """
-    world, wanted, profile = call.world, call.parameters, profile_of(call.world)
+    world, wanted, profile = call.world, call.parameters, records.profile_of(call.world)
     if wanted.level is not None:
         limits.follow_level(world)
         profile = replace(profile, kyc_level=wanted.level)
@@ -142,10 +132,10 @@ def set_kyc(call: ActionCall[None, bodies.SetKyc]) -> shapes.KycDetail:
         needed = tuple(RequiredAction(item.code, item.message) for item in wanted.required_actions)
         profile = replace(profile, required_actions=needed)
     if moves:
-        move(world, replace(kyc(world), profile=profile), "set_kyc", wanted.status)
+        move(world, replace(records.kyc(world), profile=profile), "set_kyc", wanted.status)
     else:
-        write(world, profile)
-    return shapes.show_kyc(profile_of(world))
+        records.write(world, profile)
+    return shapes.show_kyc(records.profile_of(world))
 
 
 def _reviewed(world: World, profile: Profile, status: str) -> Profile:
@@ -165,10 +155,10 @@ def _reviewed(world: World, profile: Profile, status: str) -> Profile:
 
 def set_profile(call: ActionCall[None, bodies.SetProfile]) -> shapes.Profile:
     """Suspend, close or reopen the profile. Setting the current status again has no effect."""
-    account = profile_status(call.world)
+    account = records.profile_status(call.world)
     if call.parameters.status != account.status:
         move(call.world, account, "set_profile", call.parameters.status)
-    return shapes.show_profile(profile_of(call.world), call.environment)
+    return shapes.show_profile(records.profile_of(call.world), call.environment)
 
 
 def set_limits(call: ActionCall[None, bodies.SetLimits]) -> shapes.AccountLimits:
@@ -181,19 +171,23 @@ def set_limits(call: ActionCall[None, bodies.SetLimits]) -> shapes.AccountLimits
 
 def set_production_access(call: ActionCall[None, bodies.SetProductionAccess]) -> JsonObject:
     """Grant or revoke production access."""
-    profile = write(call.world, replace(profile_of(call.world), production_access=call.parameters.granted))
+    profile = records.write(
+        call.world, replace(records.profile_of(call.world), production_access=call.parameters.granted)
+    )
     return {**shapes.show_profile(profile, call.environment), "production_access": profile.production_access}
 
 
 def verify_phone(call: ActionCall[None, Nothing]) -> shapes.Profile:
     """Verify the new phone number. Raise `ControlError` 409 if no phone number is waiting to be verified."""
-    profile = profile_of(call.world)
+    profile = records.profile_of(call.world)
     if profile.pending_phone_number is None:
         message = "Nothing to verify: no phone number is waiting to be verified."
         # Referred to by name, because `ACTIONS` refers to these functions and is defined after them.
         allowed = ["set_kyc", "set_profile", "set_limits", "set_production_access"]
         raise ControlError(409, "invalid_transition", message, allowed=allowed)
-    profile = write(call.world, replace(profile, phone_number=profile.pending_phone_number, pending_phone_number=None))
+    profile = records.write(
+        call.world, replace(profile, phone_number=profile.pending_phone_number, pending_phone_number=None)
+    )
     return shapes.show_profile(profile, call.environment)
 
 

@@ -13,17 +13,9 @@ from pydantic_core import InitErrorDetails
 from simulator.engine.text.fields import Amount, Body, Code, Name, Note, Text
 from simulator.engine.text.shapes import Assumed, Meanings
 from simulator.providers.ramp.balance import bodies as balance
+from simulator.providers.ramp.recurring import schedule
 from simulator.providers.ramp.recurring.records import TYPE_MEANINGS, PaymentType
-from simulator.providers.ramp.recurring.schedule import (
-    DEFAULT_TIME,
-    DEFAULT_TIMEZONE,
-    END_MEANINGS,
-    FREQUENCY_MEANINGS,
-    WEEKDAY_MEANINGS,
-    EndType,
-    Frequency,
-    Weekday,
-)
+from simulator.providers.ramp.recurring.schedule import EndType, Frequency, Weekday
 
 
 def _a_date(text: str) -> str:
@@ -125,7 +117,7 @@ SENDS = balance.by_destination(
 class End(Body):
     """When a recurring payment stops."""
 
-    type: Annotated[EndType, Meanings(END_MEANINGS)]
+    type: Annotated[EndType, Meanings(schedule.END_MEANINGS)]
     """The condition that ends the payments. It determines which other field is required."""
     date: LocalDate | None = None
     """The last day on which a run can take place, in the schedule's time zone. Required if the type is `on_date`."""
@@ -149,9 +141,9 @@ class End(Body):
 class ScheduleBody(Body):
     """The schedule of the runs."""
 
-    frequency: Annotated[Frequency, Meanings(FREQUENCY_MEANINGS)]
+    frequency: Annotated[Frequency, Meanings(schedule.FREQUENCY_MEANINGS)]
     """The frequency of the runs."""
-    day_of_week: Annotated[Weekday, Meanings(WEEKDAY_MEANINGS)] | None = None
+    day_of_week: Annotated[Weekday, Meanings(schedule.WEEKDAY_MEANINGS)] | None = None
     """The weekday of the runs. Required if the frequency is weekly or biweekly."""
     day_of_month: Annotated[int, Field(ge=1, le=31)] | None = None
     """The day of the month for the runs.
@@ -160,9 +152,9 @@ class ScheduleBody(Body):
     """
     start_date: LocalDate
     """The first day on which a run can take place, in `timezone`. It must be today or later."""
-    time: LocalTime = DEFAULT_TIME
+    time: LocalTime = schedule.DEFAULT_TIME
     """The local time of the runs in `timezone`, as HH:MM (24-hour clock)."""
-    timezone: Text = DEFAULT_TIMEZONE
+    timezone: Text = schedule.DEFAULT_TIMEZONE
     """The time zone of the dates and the time, as an IANA name."""
     end: End
     """When the recurring payment stops."""
@@ -188,9 +180,10 @@ class WeeklySchedule(ScheduleBody):
     """A schedule with runs every week or every second week."""
 
     frequency: Annotated[
-        Literal["weekly", "biweekly"], Meanings({name: FREQUENCY_MEANINGS[name] for name in ("weekly", "biweekly")})
+        Literal["weekly", "biweekly"],
+        Meanings({name: schedule.FREQUENCY_MEANINGS[name] for name in ("weekly", "biweekly")}),
     ]
-    day_of_week: Annotated[Weekday, Meanings(WEEKDAY_MEANINGS)]
+    day_of_week: Annotated[Weekday, Meanings(schedule.WEEKDAY_MEANINGS)]
     """The weekday of the runs."""
 
 

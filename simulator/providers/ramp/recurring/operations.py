@@ -18,17 +18,10 @@ from simulator.engine.text.shapes import Page
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.copying import replace
 from simulator.kernel.world import World
-from simulator.providers.ramp.recurring import bodies, shapes
+from simulator.providers.ramp.recurring import bodies, rendering, shapes
 from simulator.providers.ramp.recurring.creating import operation
 from simulator.providers.ramp.recurring.estimates import estimate
 from simulator.providers.ramp.recurring.records import PAYMENTS, TYPE_MEANINGS, RecurringPayment
-from simulator.providers.ramp.recurring.rendering import (
-    render_activation,
-    render_pause,
-    render_recipient,
-    render_recurring,
-    render_review,
-)
 from simulator.providers.ramp.recurring.runs import cancel_runs, plan_next, require_runnable
 from simulator.providers.ramp.recurring.schedule import Schedule, today, zone_names
 from simulator.providers.ramp.recurring.states import MEANINGS
@@ -97,7 +90,7 @@ def set_recurring_schedule(call: Call[bodies.ScheduleBody, None, RecurringPaymen
     )
     payment = replace(payment, schedule=schedule, reviewed=False)
     payment = move(world, replace(payment, total_runs=payment.all_runs(world.now_ms)), "set_schedule")
-    return render_recurring(world, payment)
+    return rendering.render_recurring(world, payment)
 
 
 @operation(
@@ -114,10 +107,10 @@ def review_recurring_payment(call: Call[None, None, RecurringPayment]) -> shapes
     world, payment = call.world, call.resource
     _require_schedule(payment)
     completed = payment.status == "completed"
-    shown = render_review(
+    shown = rendering.render_review(
         payment,
         estimate(world, payment),
-        render_recipient(world, payment),
+        rendering.render_recipient(world, payment),
         () if completed else payment.moments(world.now_ms, NEXT_RUNS_SHOWN),
         payment.total_runs if completed else payment.all_runs(world.now_ms),
     )
@@ -147,7 +140,7 @@ def activate_recurring_payment(call: Call[Nothing, None, RecurringPayment]) -> s
         raise ApiError("invalid_state", "Fetch the review of the current schedule before you activate it.")
     payment = replace(_resumed(world, payment), activated_at_ms=world.now_ms)
     payment = move(world, payment, "activate")
-    answer = render_activation(payment)
+    answer = rendering.render_activation(payment)
     plan_next(world, payment)
     return answer
 
@@ -163,7 +156,7 @@ def pause_recurring_payment(call: Call[bodies.PauseBody, None, RecurringPayment]
     cancel_runs(world, payment)
     payment = replace(payment, next_run_at_ms=None, paused_at_ms=world.now_ms, pause_reason=call.body.reason)
     payment = move(world, payment, "pause")
-    return render_pause(payment)
+    return rendering.render_pause(payment)
 
 
 def check_restart(call: Call[bodies.RestartBody, None, RecurringPayment]) -> None:
@@ -194,7 +187,7 @@ def restart_recurring_payment(call: Call[bodies.RestartBody, None, RecurringPaym
         payment = replace(payment, schedule=replace(schedule, start_date=start_date))
     payment = replace(_resumed(world, payment), failures_in_a_row=0, paused_at_ms=None, pause_reason=None)
     payment = move(world, payment, "restart")
-    answer = render_recurring(world, payment)
+    answer = rendering.render_recurring(world, payment)
     plan_next(world, payment)
     return answer
 
@@ -277,7 +270,7 @@ def list_recurring_transactions(call: Call[None, ListRequest, RecurringPayment])
 )
 def list_recurring_payments(call: Call[None, ListRequest, None]) -> Page[shapes.RecurringPaymentShape]:
     """Lists recurring payments, newest first. Deleted recurring payments are not included."""
-    return page(call, PAYMENTS, render_recurring)
+    return page(call, PAYMENTS, rendering.render_recurring)
 
 
 @operation("GET /recurring-payments/{id}", "One recurring payment", basis="S20", load=_FIND, shows="recurring_payment")
@@ -286,4 +279,4 @@ def get_recurring_payment(call: Call[None, None, RecurringPayment]) -> shapes.Re
 
     If the recurring payment was deleted, the request fails with not_found.
     """
-    return render_recurring(call.world, call.resource)
+    return rendering.render_recurring(call.world, call.resource)

@@ -19,14 +19,7 @@ from simulator.kernel.clock import DAY_MS
 from simulator.kernel.copying import replace
 from simulator.kernel.money import Currency
 from simulator.kernel.world import World
-from simulator.providers.ramp.balance import (
-    create_send,
-    estimate_withdraw,
-    execute_withdraw,
-    make_withdraw_quote,
-    parse_destination,
-    price_send_to,
-)
+from simulator.providers.ramp import balance
 from simulator.providers.ramp.beneficiaries import Beneficiary, beneficiary
 from simulator.providers.ramp.profile import require_active, require_kyc
 from simulator.providers.ramp.recurring import shapes
@@ -111,10 +104,10 @@ def require_runnable(world: World, payment: RecurringPayment) -> None:
     current rate, if the fee product is inactive (M15), or if the destination can no longer be paid.
     """
     if payment.type == "send":
-        destination = parse_destination(present(payment.destination))
-        price_send_to(world, payment.environment, payment.source, payment.amount, destination)
+        destination = balance.parse_destination(present(payment.destination))
+        balance.price_send_to(world, payment.environment, payment.source, payment.amount, destination)
     else:
-        estimate_withdraw(world, payment.environment, **_withdrawal(world, payment))
+        balance.estimate_withdraw(world, payment.environment, **_withdrawal(world, payment))
 
 
 class _Withdrawal(TypedDict):
@@ -163,12 +156,12 @@ def _pay(world: World, payment: RecurringPayment, number: int) -> Transaction:
         "run_number": number,
     }
     if payment.type == "send":
-        destination = parse_destination(present(payment.destination))
-        return create_send(
+        destination = balance.parse_destination(present(payment.destination))
+        return balance.create_send(
             world, environment, asset=payment.source, amount=payment.amount, destination=destination, **tags
         )
-    quote = make_withdraw_quote(world, environment, **_withdrawal(world, payment))
-    return execute_withdraw(world, quote, **tags)
+    quote = balance.make_withdraw_quote(world, environment, **_withdrawal(world, payment))
+    return balance.execute_withdraw(world, quote, **tags)
 
 
 def failure_code(error: ApiError) -> str:

@@ -26,15 +26,9 @@ from simulator.engine.text.shapes import (
 )
 from simulator.providers.ramp import balance
 from simulator.providers.ramp.fees import ProcessingFee
+from simulator.providers.ramp.recurring import records
 from simulator.providers.ramp.recurring.estimates import WARNING_MEANINGS, ReviewWarning
-from simulator.providers.ramp.recurring.records import (
-    TYPE_MEANINGS,
-    DestinationAddress,
-    DestinationLightning,
-    DestinationShape,
-    DestinationUser,
-    PaymentType,
-)
+from simulator.providers.ramp.recurring.records import DestinationAddress, DestinationLightning, DestinationShape
 from simulator.providers.ramp.recurring.schedule import (
     END_MEANINGS,
     FREQUENCY_MEANINGS,
@@ -311,7 +305,7 @@ class Review(TypedDict):
     """The id of the recurring payment."""
     name: str
     """Your name for the recurring payment."""
-    type: Annotated[PaymentType, Meanings(TYPE_MEANINGS)]
+    type: Annotated[records.PaymentType, Meanings(records.TYPE_MEANINGS)]
     """The type of the runs."""
     recipient: ReviewRecipient
     """The recipient."""
@@ -364,5 +358,5 @@ CLAUSES: Clauses = {
     ),
     "Recurring payments": (ScheduleShape, ScheduleEnd, Activation, Pause),
     "Pagination envelope and error envelope": (RecurringPaymentList, RecurringTransactionList),
-    "Send": (DestinationAddress, DestinationUser, DestinationLightning),
+    "Send": (DestinationAddress, records.DestinationUser, DestinationLightning),
 }

@@ -17,29 +17,9 @@ from simulator.kernel.clock import format_timestamp
 from simulator.kernel.money import Currency, format_decimal, format_rate, inverse_of
 from simulator.kernel.world import World
 from simulator.providers.ramp import shapes
+from simulator.providers.ramp.reference import rates, records
 from simulator.providers.ramp.reference.networks import confirmation_seconds, latest_block
-from simulator.providers.ramp.reference.rates import (
-    RAMP_TYPES,
-    changed_at_ms,
-    mid_rate,
-    ramp_rate,
-    swap_changed_at_ms,
-    swap_rate,
-)
-from simulator.providers.ramp.reference.records import (
-    ASSET_CODES,
-    ASSETS,
-    BANKS,
-    COUNTRIES,
-    FIAT_FACTS,
-    FIATS,
-    LISTINGS,
-    NETWORK_ASSETS,
-    NETWORK_FACTS,
-    PROVIDERS,
-    Network,
-    RampAsset,
-)
+from simulator.providers.ramp.reference.records import Network, RampAsset
 from simulator.providers.ramp.reference.states import STATUSES
 from simulator.providers.ramp.shapes import AssetText, Direction, FiatText, RampNetwork, WalletNetwork
 from simulator.providers.ramp.spelling import upper
@@ -114,14 +94,14 @@ def render_network(world: World, record: Network) -> NetworkObject:
 
     The entry is calculated for every response, so updated_at is the current time.
     """
-    facts = NETWORK_FACTS[record.name]
+    facts = records.NETWORK_FACTS[record.name]
     return {
         "network": record.name,
         "status": record.status,
         "latest_block": str(latest_block(record.name, world.now_ms)),
         "avg_confirmation_seconds": confirmation_seconds(record),
         "network_fee": {"amount": format_decimal(facts.native_fee), "currency": facts.native_asset},
-        "assets": list(NETWORK_ASSETS[record.name]),
+        "assets": list(records.NETWORK_ASSETS[record.name]),
         "updated_at": format_timestamp(world.now_ms),
     }
 
@@ -129,7 +109,7 @@ def render_network(world: World, record: Network) -> NetworkObject:
 def render_rate(
     world: World, environment: str, type: Direction, network: RampNetwork, asset: str, fiat_currency: str
 ) -> RateAnswer:
-    rate = ramp_rate(world, environment, type, asset, fiat_currency)
+    rate = rates.ramp_rate(world, environment, type, asset, fiat_currency)
     return {
         "type": type,
         "network": network,
@@ -137,7 +117,7 @@ def render_rate(
         "fiat_currency": fiat_currency,
         "rate": format_rate(rate),
         "inverse_rate": format_rate(inverse_of(rate)),
-        "updated_at": format_timestamp(changed_at_ms(world, environment, type, asset, fiat_currency)),
+        "updated_at": format_timestamp(rates.changed_at_ms(world, environment, type, asset, fiat_currency)),
     }
 
 
@@ -196,8 +176,11 @@ def render_pair(world: World, environment: str, asset: str, fiat_currency: str) 
     return {
         "asset": asset,
         "fiat_currency": fiat_currency,
-        "mid": format_rate(mid_rate(world, environment, asset, fiat_currency)),
-        **{type: format_rate(ramp_rate(world, environment, type, asset, fiat_currency)) for type in RAMP_TYPES},
+        "mid": format_rate(rates.mid_rate(world, environment, asset, fiat_currency)),
+        **{
+            type: format_rate(rates.ramp_rate(world, environment, type, asset, fiat_currency))
+            for type in rates.RAMP_TYPES
+        },
     }
 
 
@@ -208,8 +191,8 @@ def render_swap_rate(world: World, environment: str, source: Currency, target: C
     return {
         "from": _side(source),
         "to": _side(target),
-        "rate": format_rate(swap_rate(world, environment, source, target)),
-        "updated_at": format_timestamp(swap_changed_at_ms(world, environment, source, target)),
+        "rate": format_rate(rates.swap_rate(world, environment, source, target)),
+        "updated_at": format_timestamp(rates.swap_changed_at_ms(world, environment, source, target)),
     }
 
 
@@ -221,17 +204,17 @@ def all_rates(world: World, environment: str) -> AllRates:
             {
                 "asset": code,
                 "fiat_currency": fiat_code,
-                "rate": format_rate(ramp_rate(world, environment, type, code, fiat_code)),
-                "updated_at": format_timestamp(changed_at_ms(world, environment, type, code, fiat_code)),
+                "rate": format_rate(rates.ramp_rate(world, environment, type, code, fiat_code)),
+                "updated_at": format_timestamp(rates.changed_at_ms(world, environment, type, code, fiat_code)),
             }
-            for code in ASSET_CODES
-            for fiat_code in FIATS
+            for code in records.ASSET_CODES
+            for fiat_code in records.FIATS
         ]
 
     swaps = [
         render_swap_rate(world, environment, source, target)
-        for source in ASSETS.values()
-        for target in ASSETS.values()
+        for source in records.ASSETS.values()
+        for target in records.ASSETS.values()
         if source != target
     ]
     return {"mid": ramps("mid"), "onramp": ramps("onramp"), "offramp": ramps("offramp"), "swap": swaps}
@@ -256,32 +239,32 @@ def reference_data() -> JsonObject:
                 "bank_name": bank.name,
                 "account_number_digits": {"min": bank.min_digits, "max": bank.max_digits},
             }
-            for banks in BANKS.values()
+            for banks in records.BANKS.values()
             for bank in banks.values()
         ],
         "providers": [
             {"country": provider.country, "provider": provider.code, "name": provider.name}
-            for providers in PROVIDERS.values()
+            for providers in records.PROVIDERS.values()
             for provider in providers.values()
         ],
         "countries": [
             {
                 "country": country,
-                "name": FIAT_FACTS[code].country_name,
+                "name": records.FIAT_FACTS[code].country_name,
                 "fiat_currency": code,
-                "methods": list(FIAT_FACTS[code].methods),
+                "methods": list(records.FIAT_FACTS[code].methods),
             }
-            for country, code in COUNTRIES.items()
+            for country, code in records.COUNTRIES.items()
         ],
         "currencies": [
             *(
-                {"symbol": code, "network": None, "name": FIAT_FACTS[code].name, "decimals": currency.decimals}
-                for code, currency in FIATS.items()
+                {"symbol": code, "network": None, "name": records.FIAT_FACTS[code].name, "decimals": currency.decimals}
+                for code, currency in records.FIATS.items()
             ),
             *(
                 {"symbol": row.symbol, "network": upper(row.network), "name": row.name, "decimals": row.decimals}
                 | {"slippage": row.slippage, "confirmations": row.confirmations}
-                for row in LISTINGS.values()
+                for row in records.LISTINGS.values()
             ),
         ],
     }

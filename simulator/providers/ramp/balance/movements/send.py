@@ -15,15 +15,9 @@ from simulator.engine.worlds.settings import assumes
 from simulator.kernel.ledger import available
 from simulator.kernel.money import Currency
 from simulator.kernel.world import World
-from simulator.providers.ramp.balance import bodies, shapes
-from simulator.providers.ramp.balance.destinations import (
-    Recipient,
-    check_destination,
-    check_invoice_amount,
-    find_user,
-    require_payable,
-    resolve_destination,
-)
+from simulator.providers.ramp import transactions
+from simulator.providers.ramp.balance import bodies, destinations, shapes
+from simulator.providers.ramp.balance.destinations import Recipient
 from simulator.providers.ramp.balance.named import named_asset, require_asset
 from simulator.providers.ramp.balance.pricing import SendPricing, price_send, require_balance
 from simulator.providers.ramp.balance.quotes import require_up, side
@@ -32,14 +26,7 @@ from simulator.providers.ramp.balance.settlement import broadcast_send
 from simulator.providers.ramp.fees import show_app_fee
 from simulator.providers.ramp.profile import profile_of
 from simulator.providers.ramp.spelling import upper
-from simulator.providers.ramp.transactions import (
-    Transaction,
-    begin,
-    credit_deposit,
-    holder,
-    new_order_fields,
-    pay_over_lightning,
-)
+from simulator.providers.ramp.transactions import Transaction
 
 operation = OperationDecorator("Send", group="wallet")
 
@@ -66,14 +53,14 @@ def check_send(call: Call[EstimateT, None, None]) -> None:
     """
     body = call.body
     check_decimals(body.amount, named_asset(body.symbol, body.network))
-    check_destination(call.world, body.destination)
-    check_invoice_amount(call.environment, body.destination, Decimal(body.amount))
+    destinations.check_destination(call.world, body.destination)
+    destinations.check_invoice_amount(call.environment, body.destination, Decimal(body.amount))
 
 
 def _amount_to_send(world: World, body: bodies.EstimateBody) -> tuple[Currency, Decimal]:
     """Return the asset and the amount. If both the user and the asset are unknown, raise the error for the user."""
     if isinstance(body.destination, bodies.UserDestination):
-        find_user(world, body.destination)
+        destinations.find_user(world, body.destination)
     return require_asset(body.symbol, body.network), Decimal(body.amount)
 
 
@@ -112,7 +99,7 @@ def price_send_to(
     Raise the errors of `create_send`, except for errors about the balance, the network status, or a Lightning payment
     that cannot succeed.
     """
-    recipient = resolve_destination(world, environment, asset, destination, amount)
+    recipient = destinations.resolve_destination(world, environment, asset, destination, amount)
     return recipient, price_send(world, environment, asset, amount, recipient)
 
 
@@ -176,9 +163,9 @@ def create_send(
     if recipient.user_id is None:
         require_up(world, environment, asset)
     if recipient.lightning is not None:
-        require_payable(world, environment, recipient)
+        destinations.require_payable(world, environment, recipient)
     transaction = Transaction(
-        **new_order_fields(world, environment),
+        **transactions.new_order_fields(world, environment),
         type="send",
         paid=side(asset, pricing.paid),
         received=side(asset, pricing.net_amount),
@@ -196,9 +183,9 @@ def create_send(
     )
     if recipient.user_id is not None:
         return _transfer(world, transaction, asset, recipient.user_id)
-    world.ledger.hold(world.now_ms, transaction.id, holder(environment), asset.key, pricing.paid)
-    pay_over_lightning(world, transaction)
-    accepted = begin(world, transaction, "send", "on-chain")
+    world.ledger.hold(world.now_ms, transaction.id, transactions.holder(environment), asset.key, pricing.paid)
+    transactions.pay_over_lightning(world, transaction)
+    accepted = transactions.begin(world, transaction, "send", "on-chain")
     return broadcast_send(world, accepted) if assumes(world, "S9", "broadcast_at_once") else accepted
 
 
@@ -208,15 +195,15 @@ def _transfer(world: World, transaction: Transaction, asset: Currency, user_id: 
     The transfer completes in the same world transaction, before any timer runs. No other request can therefore read it
     while it is `processing`.
     """
-    accepted = begin(world, transaction, "send", "internal")
-    credit_deposit(
+    accepted = transactions.begin(world, transaction, "send", "internal")
+    transactions.credit_deposit(
         world,
         transaction.environment,
         asset=asset,
         amount=transaction.net_amount,
         counterparty=profile_of(world).user_id,
         owner=user_id,
-        source=available(holder(transaction.environment)),
+        source=available(transactions.holder(transaction.environment)),
     )
     settled = move(world, accepted, "settle")
     return settled if assumes(world, "S9", "transfers_answer_completed") else accepted
