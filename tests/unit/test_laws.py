@@ -366,11 +366,13 @@ def _codes_written(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _codes_raised(path: Path) -> Iterator[tuple[int, str]]:
-    """The codes that are written, and those of the rows that a file names: `A_CODE`."""
+    """The codes that are written, and those of the rows that a file names: `A_CODE` or `room.A_CODE`."""
     yield from _codes_written(path)
-    for name in nodes_of(path, ast.Name):
-        if path.name != "states.py" and name.id.isupper() and name.id.lower() in vocabulary().errors:
-            yield name.lineno, name.id.lower()
+    found = [(node.lineno, node.id) for node in nodes_of(path, ast.Name)]
+    found += [(node.lineno, node.attr) for node in nodes_of(path, ast.Attribute)]
+    for line, name in found:
+        if path.name != "states.py" and name.isupper() and name.lower() in vocabulary().errors:
+            yield line, name.lower()
 
 
 def test_a_room_names_its_errors_by_their_codes_and_declares_them_all() -> None:

@@ -106,6 +106,7 @@ def why_no_account(currency: str) -> str:
     if currency in assets or currency in reference.FIATS:
         return ""
     return (
-        f"No account holds {currency}: there are {', '.join(assets)}, and the fiat currencies {', '.join(reference.FIATS)}. "
+        f"No account holds {currency}: there are {', '.join(assets)}, and the fiat currencies "
+        f"{', '.join(reference.FIATS)}. "
         'An asset is named with its network, as in world.balance("USDC", "CELO").'
     )
