@@ -1,3 +1,1 @@
-"""Faults that can be injected: the models that validate them, the active faults, and the changes that they make to a
-response.
-"""
+"""Faults that users inject: models, active faults, and changes of bodies."""

@@ -1,8 +1,4 @@
-"""Fields of a webhook fault that a request and a saved delivery attempt have in common.
-
-`models.Deliver` validates the values in a request. `in_force.DeliveryPlan` saves them with a waiting attempt. Both
-classes inherit the fields.
-"""
+"""Fields of a webhook fault that `models.Deliver` validates in a request and `in_force.DeliveryPlan` saves."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""The active faults: their table rows, the selection of the fault that applies, and its effects on a delivery.
-
-The models in `models` validate faults. A server without faults never loads these models.
+"""The active faults: their table rows, the selection of the fault that applies, and its effects on a delivery. A server
+without faults never loads the models in `models`.
 """
 
 from __future__ import annotations
@@ -91,9 +90,8 @@ let through first. `<fault>|since` is the simulated time of its first match, in 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryPlan(Effects):
-    """The remaining effects of a fault on one delivery attempt.
-
-    Effects on the time of an attempt are cleared once they have been applied.
+    """The remaining effects of a fault on one delivery attempt. Effects on time are cleared once they have been
+    applied.
     """
 
     fault_id: Id = ""
@@ -103,10 +101,7 @@ class DeliveryPlan(Effects):
     hold: int = 0
     """The number of other first attempts that must be completed before this attempt is sent."""
     until_end: bool = False
-    """True for `hold: terminal`.
-
-    The attempt is then held until the endpoint has acknowledged the final event of its object.
-    """
+    """True for `hold: terminal`: hold until the endpoint has acknowledged the final event of the object."""
     surprise: mutations.Mutation | None = None
 
     @property
@@ -169,9 +164,7 @@ def _lets_through(world: World, fault_id: str, most: int) -> bool:
 
 
 def _is_over(world: World, fault_id: str, span_ms: int) -> bool:
-    """Return True if a fault first matched at least `span_ms` simulated milliseconds ago. At the first match, save the
-    current time and return False.
-    """
+    """Return True if a fault first matched at least `span_ms` simulated milliseconds ago. Save the first match."""
     counted, place = world.store[UNDER_KEYS], f"{fault_id}|since"
     since = counted.get(place)
     if since is None:
@@ -190,10 +183,8 @@ def first_hit(
     chance: str,
 ) -> tuple[str, FaultT] | None:
     """Return the first active fault that matches, with its id, and count the hit. Call this inside a transaction.
-
-    `sort` is `match` for faults in API calls, or `webhook` for faults in deliveries. `model` is a function that returns
-    the class of these faults. `fits` takes the id of a fault and the fault, and returns True if the fault matches.
-    `chance` is the random number stream for faults that have a probability.
+    `model` returns the class of the faults, `fits` decides from id and fault, and `chance` is the random stream for
+    probabilities.
     """
     table = world.store[FAULTS]
     if not table.rows:

@@ -1,8 +1,7 @@
-"""Models of faults, and their validation. The module `in_force` contains the active faults.
+"""Models of faults, and their validation, for requests and scenario files.
 
-Source: section "Faults" of the control interface. Faults in requests and faults in scenario files pass the same checks.
-This module and `effects` declare the fields of a fault. The modules `server/checks/faults`, `webhooks/delivery/faults`
-and `mutations` apply the faults.
+Source: section "Faults" of the control interface. The modules `server/checks/faults`, `webhooks/delivery/faults` and
+`mutations` apply the faults.
 """
 
 from __future__ import annotations
@@ -28,10 +27,7 @@ LONGEST_SLOWNESS_MS = MINUTE_MS
 """The limits for delayed requests and deliveries, in real time."""
 
 
-MALFORMED_MEANINGS = {
-    "truncate": "The body is cut in half.",
-    "garbage": "The body is not JSON.",
-}
+MALFORMED_MEANINGS = {"truncate": "The body is cut in half.", "garbage": "The body is not JSON."}
 
 
 class Match(Body):
@@ -215,9 +211,8 @@ Fault: TypeAlias = InterfaceFault | WebhookFault
 
 
 def check_fault(raw: JsonObject, vocabulary: Vocabulary | None) -> Fault:
-    """Return a valid fault. Raise `ApiError` 400 with a dotted `param` if the fault is malformed.
-
-    If `vocabulary` is given, the error is also raised for a fault that no request or event can match.
+    """Return a valid fault. Raise `ApiError` 400 with a dotted `param` if the fault is malformed or, with a
+    `vocabulary`, if no request or event can match it.
     """
     model: type[Fault] = WebhookFault if "webhook" in raw or "deliver" in raw else InterfaceFault
     if not raw.keys() & {"match", "webhook", "deliver"}:  # The typo may be in the name of the container.
@@ -231,19 +226,14 @@ def check_fault(raw: JsonObject, vocabulary: Vocabulary | None) -> Fault:
 
 
 def wrong_event(event: str | None, known: Iterable[str]) -> Iterator[Wrong]:
-    """Yield a problem if a delivery fault names an unknown event.
-
-    If `event` is None, the fault applies to all events.
-    """
+    """Yield a problem if a delivery fault names an unknown event. None means all events."""
     if event is not None and event not in known:
         yield wrong("webhook.event", f"unknown event type {event!r}{did_you_mean(event, known)}")
 
 
 def wrongs_of_fault(fault: Fault, vocabulary: Vocabulary | None) -> Iterator[Wrong]:
-    """Yield the problems of a fault that type checks of single fields do not find.
-
-    If `vocabulary` is given, a fault that no request can match is a problem. A fault without an effect is reported at
-    `respond` or `deliver`.
+    """Yield the problems of a fault that checks of single fields do not find. With a `vocabulary`, a fault that no
+    request can match is a problem. A fault without an effect is reported at `respond` or `deliver`.
     """
     if isinstance(fault, WebhookFault):
         yield from _wrong_webhook_fault(fault, vocabulary)

@@ -1,7 +1,6 @@
 """Mutations of bodies that the contract allows: an unknown enum value, an additional field, a missing optional field.
-
-Integrations often fail on such bodies. The enums and optional fields are read from the shape of a response or an
-event. A path is dotted, with numbers for list items. `*` means every item.
+The enums and optional fields are read from the shape of a response or an event. A path is dotted. `*` means every list
+item.
 """
 
 from __future__ import annotations
@@ -32,11 +31,7 @@ Path: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
-    """The mutations of a body.
-
-    Each field contains the path to change. It is None if there is no such mutation, and "" if the simulator chooses the
-    path.
-    """
+    """The mutations of a body: the path to change, None for no mutation, or "" if the simulator chooses the path."""
 
     saved_as = "Surprise"
     """The class name in exported worlds. It must not change."""
@@ -88,9 +83,7 @@ def places_of(vocabulary: Vocabulary, shape: object) -> Places:
 
 @lru_cache(maxsize=256)
 def places_of_event(vocabulary: Vocabulary, event: str) -> Places:
-    """Return the locations in the body of an event of this type. If the event can contain several kinds of objects, the
-    locations of all kinds are merged.
-    """
+    """Return the locations in the body of an event. Those of all kinds that the event can contain are merged."""
     shapes = vocabulary.shapes_of(event)
     found = dict(_places(vocabulary, *((("data", "object"), shape) for shape in shapes)))
     envelope = {name: Place(may_lack=False, may_be_null=False) for name in ("id", "type", "created_at", "livemode")}
@@ -213,10 +206,7 @@ def _as_written(digits: str) -> int | Decimal:
 
 
 def mutated(raw: bytes, places: Places, mutation: Mutation) -> bytes | None:
-    """Return the mutated body, or None if no mutation is possible.
-
-    The result is deterministic. Numbers keep their notation.
-    """
+    """Return the mutated body, or None if no mutation is possible. Numbers keep their notation."""
     try:
         body = json.loads(raw, parse_float=Decimal, parse_int=_as_written)
     except ValueError:

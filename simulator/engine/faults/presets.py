@@ -1,7 +1,4 @@
-"""Presets: common faults. Except for `slow-day`, they have the names that `rampsim explore` uses.
-
-The control interface, the test kit, the command line and the dashboard all read this table.
-"""
+"""Presets: common faults. Except for `slow-day`, they have the names that `rampsim explore` uses."""
 
 from __future__ import annotations
 
@@ -56,13 +53,11 @@ PRESETS: Mapping[str, Preset] = {
     "webhook-reordered": Preset("A delivery arrives after the next one.", {"deliver": {"reorder": True}}),
     "webhook-lost": Preset("Deliveries are lost and not retried.", {"deliver": {"drop": True}}),
     "webhook-acknowledgement-lost": Preset(
-        "The receiver's 2xx is lost, so the delivery is retried.",
-        {"deliver": {"acknowledgement_lost": True}},
+        "The receiver's 2xx is lost, so the delivery is retried.", {"deliver": {"acknowledgement_lost": True}}
     ),
     "webhook-two-at-once": Preset("A delivery is sent twice at the same time.", {"deliver": {"two_at_once": True}}),
     "webhook-before-answer": Preset(
-        "A delivery arrives before the response to the call that causes it.",
-        {"deliver": {"before_answer": True}},
+        "A delivery arrives before the response to the call that causes it.", {"deliver": {"before_answer": True}}
     ),
     "webhook-forged": Preset("The signature is wrong.", {"deliver": {"corrupt_signature": True}}),
     "webhook-stale": Preset(
@@ -88,9 +83,8 @@ class PresetFault(CallMembers):
 
 
 def spelled_out(raw: JsonObject) -> JsonObject:
-    """Return a fault in which `preset` is replaced with the fields of the preset.
-
-    Fields given next to `preset` override the preset's fields. Raise `ApiError` 400 at `preset` if the name is unknown.
+    """Return a fault in which `preset` is replaced with its fields, which fields given next to it override. Raise
+    `ApiError` 400 at `preset` if the name is unknown.
     """
     if "preset" not in raw:
         return raw

@@ -1,7 +1,5 @@
-"""Advice: findings about the integrator's requests and webhook receivers, computed from the journals of a world.
-
-There is one finding per kind and subject. It contains up to `MOST_EVIDENCE` ids of evidence and the specification
-clause that explains it. Findings that resource packages recorded at run time (`records/advice`) are included.
+"""Advice: findings about the integrator's requests and webhook receivers, computed from the journals of a world. There
+is one finding per kind and subject, including findings that providers recorded at run time (`records/advice`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,5 @@
-"""Detectors for advice on an integrator's requests.
-
-A detector reads the journalled requests in order and yields signals, which are observations that support a finding. To
-measure how long the integrator waited, it uses the longer of real and simulated time. Simulated time is paused under a
-manual clock and runs faster than real time under a scaled clock.
+"""Detectors for advice on an integrator's requests. A detector reads the journalled requests in order and yields
+signals, the observations that support a finding.
 """
 
 from __future__ import annotations
@@ -45,9 +42,7 @@ def _name(call: JournaledCall) -> str:
 
 
 def _other_key(call: JournaledCall, earlier: JournaledCall) -> bool:
-    """Return True if both requests have an idempotency key and the keys differ. Different keys mean two separate
-    requests.
-    """
+    """Return True if both requests have an idempotency key and the keys differ, so that the requests are separate."""
     first, second = earlier.header("idempotency-key"), call.header("idempotency-key")
     return first is not None and second is not None and first != second
 
@@ -118,9 +113,7 @@ def unchanged_retries(world: World, traffic: Traffic) -> Iterator[Signal]:
 
 
 def _hammering(group: list[JournaledCall], lasting: Collection[str]) -> Iterator[Signal]:
-    """Yield signals for three identical requests in a row, sent without a wait, that get the same error. Ignore the
-    codes in `lasting`, which are reported separately.
-    """
+    """Yield signals for three identical requests in a row, without a wait, that get the same error not in `lasting`."""
     for first, second, third in zip(group, group[1:], group[2:], strict=False):
         trio = (first, second, third)
         if (
@@ -155,10 +148,8 @@ def hasty_retries(_: World, traffic: Traffic) -> Iterator[Signal]:
 
 
 def failures_not_retried(_: World, traffic: Traffic) -> Iterator[Signal]:
-    """Yield signals for server failures that the caller did not retry before it sent other requests.
-
-    Ignore the error `network_unavailable`, because a network may stay unavailable for a long time. One retry is enough,
-    even if it fails.
+    """Yield signals for server failures that the caller did not retry, even once, before it sent other requests. Ignore
+    the error `network_unavailable`, because a network may stay unavailable for a long time.
     """
     failures: dict[tuple[object, ...], int] = {}
     last_of_path: dict[tuple[object, ...], int] = {}
@@ -210,10 +201,7 @@ _CAME_TO_NOTHING = frozenset({"failed", "expired", "refunded"})
 
 
 def references_paid_twice(world: World, traffic: Traffic) -> Iterator[Signal]:
-    """Yield signals for two payments of the same kind with the same reference if neither of them failed.
-
-    Ignore references that select a scenario.
-    """
+    """Yield signals for two payments of one kind with the same reference, neither of which failed."""
     paid: dict[tuple[object, ...], JournaledCall] = {}
     orders = vocabulary_of(world).provider.money.orders
     for call in traffic.calls:
@@ -247,9 +235,7 @@ def dead_tokens(_: World, traffic: Traffic) -> Iterator[Signal]:
 
 
 def tokens_per_request(_: World, traffic: Traffic) -> Iterator[Signal]:
-    """Yield a signal for each series of five or more tokens of one key pair of which each was used for at most one
-    request, although the service refused no request with the error unauthorized.
-    """
+    """Yield a signal for each series of tokens of one key pair of which each was used for at most one request."""
     held: dict[tuple[str, str], list[JournaledCall]] = {}
     used: dict[tuple[str, str], int] = {}
     for call in traffic.calls:
@@ -279,10 +265,7 @@ def tokens_per_request(_: World, traffic: Traffic) -> Iterator[Signal]:
 
 
 def fast_polls(_: World, traffic: Traffic) -> Iterator[Signal]:
-    """Yield a signal for each series of five or more equal GET requests with equal responses.
-
-    Each read is sent within a second of the previous response, in both real and simulated time.
-    """
+    """Yield a signal for each series of equal GET requests with equal responses, each within a second of the last."""
     found: list[tuple[int, Signal]] = []
     for group in traffic.repetitions():
         if group[0].row.method != "GET" or len(group) < POLLS_IN_A_ROW:

@@ -1,8 +1,6 @@
-"""Counters of the operations, transitions, events and good practices that a world's traffic has exercised.
-
-Rows are counted in chunks when a report is requested, not while API requests are handled. A report counts only the rows
-that were added since the last report. Its cost therefore does not depend on the total number of requests. The first
-report counts all rows.
+"""Counters of the operations, transitions, events and good practices that a world's traffic has exercised. A report
+counts the rows that were added since the last report, in chunks. Its cost therefore does not depend on the total number
+of requests, and API requests cost nothing more.
 """
 
 from __future__ import annotations
@@ -77,9 +75,8 @@ class _Hits:
 
 
 class _Moves:
-    """Counters of the transitions in the histories, and the rows that contain uncounted transitions.
-
-    A history grows by replacing its row. A row that was already counted can therefore contain new transitions.
+    """Counters of the transitions in the histories, and the rows that contain uncounted transitions. A history grows by
+    replacing its row, so a row that was already counted can contain new transitions.
     """
 
     def __init__(self, table: Table[tuple[HistoryEntry, ...]]) -> None:
@@ -87,10 +84,8 @@ class _Moves:
         self._unread = dict.fromkeys(table.rows, 0)
         """The rows to read, with the number of transitions already counted in each."""
         self._places = {row: place for place, row in enumerate(table.rows)}
-        """The positions of the rows.
-
-        The first evidence of a transition is the oldest resource with this transition, which may not be the first
-        resource read.
+        """The positions of the rows. The first evidence of a transition is the oldest resource, in whatever order it is
+        read.
         """
         self.is_void = False
         """True if a row was deleted after its transitions were counted."""
@@ -115,9 +110,7 @@ class _Moves:
 
 def moves_of(world: World, row: str, counted: int = 0) -> Iterator[tuple[str, Cell]]:
     """Yield the transitions in a history row, each with the id of its resource. Skip the first `counted` transitions.
-
-    Transitions of other platform users' resources, and transitions at the start of a world, are omitted, because no
-    traffic causes them.
+    Omit what no traffic causes: transitions of other platform users' resources, and at the start of a world.
     """
     steps = world.store[HISTORIES].get(row) or ()
     resource_id = resource_of(row)
@@ -162,9 +155,7 @@ class _Deliveries:
         self._table = deliveries_of(world, endpoint_id)
         self._rows = AppendedRows(self._table)
         self._repeated: dict[str, set[Practice]] = {}
-        """The good practices that the deliveries of an event show, by event.
-
-        Contains only events that were sent more than once.
+        """The good practices that the deliveries of an event show, by event, for events that were sent more than once.
         """
         self.delivered: dict[str, _Hits] = defaultdict(_Hits)
         self.acknowledged: dict[str, _Hits] = defaultdict(_Hits)
@@ -194,9 +185,8 @@ class _Deliveries:
             self._count_repetitions(delivery)
 
     def _count_repetitions(self, delivery: Delivery) -> None:
-        """Recount the good practices that depend on several deliveries of one event. They depend on the sequence in
-        which deliveries were sent, but responses to concurrent deliveries may arrive in a different sequence. An
-        earlier count may therefore be wrong.
+        """Recount the good practices that depend on several deliveries of one event. They depend on the order of
+        sending, but responses may arrive in another order, so an earlier count may be wrong.
         """
         sent, number = [], 1
         while True:
@@ -221,10 +211,7 @@ class _Deliveries:
 
 
 def _repetitions(deliveries: Iterable[Delivery]) -> Iterator[Practice]:
-    """Yield the good practices that the deliveries of one event show.
-
-    The deliveries must be in the order of sending.
-    """
+    """Yield the good practices that the deliveries of one event, in the order of sending, show."""
     has_failed = has_succeeded = False
     for delivery in deliveries:
         if delivery.was_dropped:

@@ -1,7 +1,5 @@
-"""Integration coverage. It reports which operations, errors, states, events and good practices the traffic exercised.
-
-The totals come from the operation, error, event and state tables themselves, so they are always complete. Every new
-operation, error code, event type or transition counts as uncovered until traffic exercises it.
+"""Integration coverage: the operations, errors, states, events and good practices that the traffic exercised. The
+totals come from the tables themselves, so every new operation, code, event or transition counts as uncovered at first.
 """
 
 from __future__ import annotations
@@ -40,9 +38,7 @@ TITLES = {
 
 @dataclass(frozen=True)
 class Item:
-    """One row of the coverage report: something in the contract that traffic can exercise, such as an operation or an
-    event.
-    """
+    """One row of the coverage report: something that traffic can exercise, such as an operation or an event."""
 
     key: Key
     shown: Mapping[str, str]
@@ -96,10 +92,8 @@ def catalogue(
 
 
 def coverage_of(counts: Counts, operations: Iterable[Operation], world: World, name: str) -> JsonObject:
-    """Return the coverage report, a `CoverageReport`.
-
-    The field `undeclared` contains error codes that a fault or a scenario returned although the operation does not
-    declare them. These codes are not part of any total.
+    """Return a `CoverageReport`. Its field `undeclared` contains error codes that a fault or a scenario returned
+    although the operation does not declare them. These codes are not part of any total.
     """
     dimensions: JsonObject = {}
     known: set[tuple[str, Key]] = set()

@@ -17,10 +17,8 @@ _FREED_TOGETHER = 500
 
 
 class EndedWorlds:
-    """The combined counters of all deleted worlds, and their newest findings.
-
-    Counting and searching take a while, so a deleted world is queued until `take_in` processes it. `take_in` processes
-    one world per call and can run in any thread.
+    """The combined counters of all deleted worlds, and their newest findings. Counting and searching take a while, so a
+    deleted world is queued. `take_in` processes one world per call, in any thread.
     """
 
     def __init__(self, operations: Iterable[Operation]) -> None:
@@ -49,10 +47,7 @@ class EndedWorlds:
             self._let_go()
 
     def _let_go(self) -> None:
-        """Free the memory of a world in steps, because freeing a large world all at once would delay all requests.
-
-        Rows that a snapshot or a request in progress still refers to are not freed.
-        """
+        """Free the memory of a world in steps, because freeing a large world all at once would delay all requests."""
         # The world must be freed before its rows, so no reference to it may remain here. Otherwise, its tables would
         # hold all rows until the end and free them all at once.
         world = self._waiting.popleft()

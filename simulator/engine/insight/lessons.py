@@ -1,7 +1,6 @@
-"""The kinds of advice: message, reason, and the code to change in Python and as HTTP.
-
-The contents are in `lessons.json`. A provider can add kinds with its own messages. In the examples, `client` is an HTTP
-client with a base URL and a token. `key` is an idempotency key that was saved with the order before the first attempt.
+"""The kinds of advice: message, reason, and the code to change in Python and as HTTP, from `lessons.json`. In the
+examples, `client` is an HTTP client with a base URL and a token, and `key` an idempotency key that was saved with the
+order.
 """
 
 from __future__ import annotations
@@ -75,7 +74,5 @@ def lessons() -> Mapping[str, Lesson]:
 
 
 def lesson_of(kind: str) -> Lesson:
-    """Return the lesson for a kind of advice. If the message of the finding needs no explanation, the lesson has an
-    empty reason and no changes.
-    """
+    """Return the lesson for a kind of advice, with an empty reason and no changes if there is none."""
     return lessons().get(kind, {"why": "", "changes": []})

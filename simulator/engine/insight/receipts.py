@@ -1,7 +1,4 @@
-"""Advice detectors for webhook receivers, faults and scenarios.
-
-They detect wrong acknowledgements, missing reads, faults that never applied, and steps that failed.
-"""
+"""Advice detectors for webhook receivers, faults that never applied, and scenario steps that failed."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
-"""The tally of API requests.
-
-The tally counts responses by operation and result, and saves the id of the first request for each combination. Unlike
-the journal of requests, the tally does not drop old requests. The tally is a table of the store, so snapshots include
-it and a reset clears it.
+"""The tally of API requests: the number of responses and the first request by operation and result. The tally is a
+table of the store, so snapshots include it. Unlike the journal, it does not drop old requests.
 """
 
 from __future__ import annotations
@@ -32,9 +29,7 @@ _EMPTY_PAGE = b'{"data":[],'
 
 
 class Counted(NamedTuple):
-    """The key of a row in the tally, split into three fields. In the table, the fields are joined by spaces. No field
-    contains a space.
-    """
+    """The key of a row in the tally, split into three fields. In the table, spaces join the fields."""
 
     sort: str
     operation: str
@@ -79,9 +74,8 @@ def tallied(world: World) -> Iterator[tuple[Counted, Hits]]:
 
 
 def outcome_of(exchange: JournalEntry, errors: Container[str]) -> str:
-    """Return `success`, the error code, or the HTTP status if the response has no error code.
-
-    The status 0 means that the connection was dropped.
+    """Return `success`, the error code, or the HTTP status if there is no code. 0 means that the connection was
+    dropped.
     """
     if 200 <= exchange.status <= 299:
         return SUCCESS

@@ -111,10 +111,8 @@ class JournaledCall:
         return wait_ms if wait_ms > -SECOND_MS else None
 
     def wait_ms(self, earlier: JournaledCall) -> float:
-        """Return how long the integrator waited after the earlier response, in milliseconds.
-
-        This is the longer of real and simulated time. A client may wait in real time while a manual clock is paused,
-        or it may advance the simulated clock instead.
+        """Return the wait after the earlier response in milliseconds: the longer of real and simulated time. A client
+        may wait in real time while a manual clock is paused, or advance the simulated clock instead.
         """
         simulated_ms = self.row.at_ms - earlier.row.at_ms
         wall_ms = self.wall_wait_ms(earlier)
@@ -122,9 +120,7 @@ class JournaledCall:
 
 
 class Traffic:
-    """The API requests in a world's journal that were routed to an operation, in the form that the detectors of advice
-    use.
-    """
+    """The API requests in a world's journal that were routed to an operation, as detectors read them."""
 
     def __init__(self) -> None:
         self.calls: list[JournaledCall] = []
@@ -134,9 +130,7 @@ class Traffic:
         self._groups: dict[tuple[object, ...], list[JournaledCall]] = {}
 
     def read(self, world: World, operations: Iterable[Operation]) -> Iterator[Pause]:
-        """Read the journal of a world, and yield `PAUSE` before each chunk. Ignore requests that arrive during the
-        reading.
-        """
+        """Read the journal of a world in chunks, each after a pause. Ignore requests that arrive during the reading."""
         by_name = {operation.name: operation for operation in operations}
         errors = vocabulary_of(world).errors
         rows = [row for row in list(requests_of(world).entries) if row.operation in by_name]

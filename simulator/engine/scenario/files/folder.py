@@ -1,7 +1,5 @@
-"""Watched directories of scenario files.
-
-The scenario in each file can be used like a shipped scenario. A file is reloaded when it changes. If a changed file is
-invalid, the version that was loaded before stays active.
+"""Watched directories of scenario files. Their scenarios can be used like shipped scenarios. A file is reloaded when it
+changes. If it is then invalid, the version that was loaded before stays active.
 """
 
 # Changes are detected by polling sizes and times, because directories mounted into a container emit no notifications.
@@ -39,9 +37,7 @@ class FolderProblem(TypedDict):
 
 @dataclass(frozen=True)
 class Renewal:
-    """A scenario whose file changed. `before` is None if the scenario is new. `after` is None if the scenario was
-    deleted.
-    """
+    """A scenario whose file changed: `before` is None if it is new, and `after` is None if it was deleted."""
 
     name: str
     before: ScenarioFile | None
@@ -74,9 +70,7 @@ class Folder:
         return [problem for _, problems in sorted(self._last.problems.items()) for problem in problems]
 
     def has_changed(self) -> bool:
-        """Return True if a file was added, deleted or written since the directories were last read. This method opens
-        no files.
-        """
+        """Return True if a file was added, deleted or written since the last reading. This method opens no files."""
         # If the state differs from that of the previous call, a file may be half written. In that case, the next call
         # reports the change.
         seen, self._seen = self._seen, self._present()
@@ -85,9 +79,7 @@ class Folder:
         return seen == self._seen and (stamps, troubles) != (self._last.stamps, known)
 
     def read(self) -> Reading:
-        """Read changed files. Also read invalid files again, because the scenarios that these files refer to may exist
-        now.
-        """
+        """Read changed files, and invalid files, because the scenarios that these refer to may exist now."""
         stamps, troubles = self._present()
         files = {path: file for path, file in self._last.files.items() if path in stamps}
         problems: dict[Path, Sequence[FolderProblem]] = dict(troubles)
@@ -105,9 +97,8 @@ class Folder:
         return Reading(stamps, files, problems)
 
     def take(self, reading: Reading) -> list[Renewal]:
-        """Apply the result of `read` to the library. Return the changed scenarios.
-
-        If a file has replaced a shipped scenario, deleting the file restores the shipped scenario.
+        """Apply the result of `read` to the library, and return the changed scenarios. If a file that replaced a
+        shipped scenario was deleted, the shipped scenario is restored.
         """
         before = {file.name: file for file in self._last.files.values()}
         after = {file.name: file for file in reading.files.values()}
@@ -126,9 +117,8 @@ class Folder:
         return renewals
 
     def _present(self) -> tuple[dict[Path, _Stamp], dict[Path, Sequence[FolderProblem]]]:
-        """Return the size and times of each scenario file, and the problems of each directory that cannot be read.
-
-        Files in a directory that cannot be read count as unchanged.
+        """Return the size and times of each file, and the problems of each directory that cannot be read. Files in a
+        directory that cannot be read count as unchanged.
         """
         found: dict[Path, _Stamp] = {}
         troubles: dict[Path, Sequence[FolderProblem]] = {}
@@ -148,10 +138,8 @@ class Folder:
         return found, troubles
 
     def _read(self, path: Path, known: Sequence[str], files: Mapping[Path, ScenarioFile]) -> ScenarioFile:
-        """Read a file.
-
-        Raise `OSError` if the file cannot be read. Raise `ScenarioError` if the file is invalid, or if another file
-        defines a scenario with the same name.
+        """Read a file. Raise `OSError`, or `ScenarioError` if the file is invalid or another file has a scenario of
+        this name.
         """
         file = loader.Loader(self._vocabulary).load_file(path, known)
         other = next((at for at, one in files.items() if one.name == file.name and at != path), None)

@@ -36,10 +36,7 @@ class ScenarioFile:
     source: str
     """The file name, or `uploaded` for an uploaded scenario."""
     lines: Mapping[str, int]
-    """The line number of each rule, timeline step, fault and `world` entry, by path such as `rules[0]`.
-
-    Empty for a scenario inside another document.
-    """
+    """The line number of each rule, timeline step, fault and `world` entry, by path such as `rules[0]`, if known."""
     warnings: tuple[FileProblem, ...] = ()
     text: str = field(default="", compare=False)
     """The text of the file, including comments. Empty if only the parsed document was saved."""
@@ -71,9 +68,7 @@ class ScenarioFile:
 
 
 class Library(MutableMapping[str, ScenarioFile]):
-    """The scenarios of a process by name. A shipped scenario (one that comes with the simulator) is read when it is
-    first used.
-    """
+    """The scenarios of a process by name. A shipped scenario is read when it is first used."""
 
     def __init__(
         self,
@@ -91,10 +86,7 @@ class Library(MutableMapping[str, ScenarioFile]):
         return found
 
     def unread(self, name: str) -> ScenarioFile | Callable[[], ScenarioFile]:
-        """Return a library entry without reading its file. To restore the entry later, pass it to `put_back`.
-
-        Raise `KeyError` if there is no such scenario.
-        """
+        """Return an entry without reading its file, to restore it later. Raise `KeyError` if there is none."""
         return self._files[name]
 
     def put_back(self, name: str, unread: ScenarioFile | Callable[[], ScenarioFile]) -> None:
@@ -123,9 +115,7 @@ _NAME = compile_late(r"""^(?:name|\{?\s*"name")\s*:\s*["']?([\w.-]+)""", re.MULT
 
 
 def names_in(paths: Iterable[Path]) -> list[str]:
-    """Return the names of the scenarios in some files. The files may be invalid, because only their names are read. The
-    names are needed to check files that refer to each other.
-    """
+    """Return the names of the scenarios in files that refer to each other. The files may be invalid."""
     names = []
     for path in paths:
         try:

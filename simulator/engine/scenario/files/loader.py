@@ -1,8 +1,4 @@
-"""Reads scenario files and reports all problems in a file at once.
-
-Each problem has a path, line and column. For an unknown name, the message suggests the nearest valid name. The models
-in `schema` validate the structure of a file. The module `checker` checks everything else.
-"""
+"""Reads scenario files and reports all problems in a file at once, each with its path, line and column."""
 
 from __future__ import annotations
 
@@ -27,9 +23,7 @@ from simulator.engine.vocabulary.vocabulary import Vocabulary
 
 
 class ScenarioError(Exception):
-    """Raised if a scenario file is invalid. `errors` are in file order. `warnings` are problems that do not make the
-    file invalid.
-    """
+    """Raised if a scenario file is invalid. `errors` are in file order. `warnings` do not make the file invalid."""
 
     def __init__(self, errors: list[FileProblem], source: str = "", warnings: tuple[FileProblem, ...] = ()) -> None:
         self.errors = errors
@@ -53,10 +47,7 @@ class Loader:
     def load(
         self, text: str | bytes, source: str = "uploaded", known: Iterable[str] = (), bounds: Bounds = UPLOAD
     ) -> ScenarioFile:
-        """Read a scenario from a string. `known` contains the names of other scenarios that this scenario may refer to.
-
-        Raise `ScenarioError` with all problems if the scenario is invalid.
-        """
+        """Read a scenario that may refer to the scenarios in `known`. Raise `ScenarioError` with all problems."""
         document = read(text if isinstance(text, str) else _decoded(text, source), bounds)
         loaded = None
         if isinstance(document.value, dict):
@@ -68,11 +59,8 @@ class Loader:
         return replace(_finish(document, loaded, source), text=whole)
 
     def load_inside(self, text: bytes, path: Path, value: object, known: Iterable[str] = ()) -> ScenarioFile:
-        """Read a scenario that is part of a larger document. `value` is the scenario, `path` is its path in the
-        document, and `text` is the whole document.
-
-        The returned scenario has no line numbers. If the scenario is invalid, raise `ScenarioError` with all problems
-        and their positions in the larger document.
+        """Read a scenario `value` at a path in the larger document `text`. The scenario has no line numbers. Raise
+        `ScenarioError` with all problems and their positions in the larger document.
         """
         # The larger document is parsed with positions only if there is a problem, because that is slow.
         try:
@@ -93,10 +81,7 @@ class Loader:
         return self.load(path.read_bytes(), str(path), known, FILE)
 
     def load_shipped(self, path: FilePath, known: Iterable[str]) -> ScenarioFile:
-        """Read a shipped scenario file.
-
-        Raise `ScenarioError` if the file is invalid, or if its name differs from the scenario's name.
-        """
+        """Read a shipped file. Raise `ScenarioError` if it is invalid or not named like its scenario."""
         file = self.load(path.read_bytes(), source_of(path), known, FILE)
         if file.name != path.stem:
             problem: FileProblem = {
@@ -149,9 +134,7 @@ def _finish(document: Document, scenario: Scenario | None, source: str) -> Scena
 
 
 def _report(document: Document, detail: ErrorDetails, whole: type[Scenario]) -> None:
-    """Report one pydantic error at its position in the file. The message is reworded for readers who do not know
-    pydantic.
-    """
+    """Report one pydantic error at its position in the file, in words for readers who do not know pydantic."""
     path: Path = tuple(part for part in detail["loc"] if not (isinstance(part, str) and part.startswith("«")))
     kind = detail["type"]
     inside = _belongs_inside(path)

@@ -1,8 +1,6 @@
-"""The shipped scenarios, which come with the simulator. Each scenario is read when it is first used.
-
-Parsing and checking a YAML file takes milliseconds, so the package also contains compiled scenarios. Each line of
-`contracts/scenarios.json` contains one scenario and the hash of its file. If the file was edited later, the file is
-parsed instead.
+"""The shipped scenarios, which come with the simulator and are read on first use. Parsing and checking YAML takes
+milliseconds, so each line of `contracts/scenarios.json` contains one compiled scenario and the hash of its file. If the
+file was edited later, the file is parsed instead.
 """
 
 from __future__ import annotations
@@ -22,11 +20,7 @@ COMPILED = "scenarios.json"
 
 
 def shipped_directory() -> Path:
-    """Return the directory of the shipped scenarios.
-
-    In a source checkout, the directory is next to the package. In an installed package, the directory is inside the
-    package.
-    """
+    """Return the directory of the shipped scenarios: inside an installed package, or next to it in a checkout."""
     return _data("scenarios")
 
 
@@ -37,9 +31,7 @@ def _data(name: str) -> Path:
 
 
 def shipped_library(vocabulary: Vocabulary, directory: Path | None = None, compiled: Path | None = None) -> Library:
-    """Return the library of shipped scenarios. A scenario is read on first use, which raises `ScenarioError` if it is
-    invalid.
-    """
+    """Return the library of shipped scenarios. The first use of an invalid one raises `ScenarioError`."""
     directory, compiled = directory or shipped_directory(), compiled or _data("contracts") / COMPILED
     paths = {path.stem: path for path in files_in(directory)}
 

@@ -27,10 +27,7 @@ class ActionChecker:
         self._events = tuple(vocabulary.events)
 
     def check(self, path: Path, step: dict[str, object], fields: tuple[str, ...], kinds: tuple[str, ...] = ()) -> None:
-        """Check an action step. `fields` are the keys of the step that are not parameters.
-
-        `kinds` are the kinds of resource on which the step can act.
-        """
+        """Check an action step on these kinds of resource. `fields` are the keys that are not parameters."""
         name = step.get("action")
         if name is None:
             for key in step:
@@ -53,16 +50,9 @@ class ActionChecker:
         self.check_parameters(path, name, {key: step[key] for key in step if key not in fields}, fields, kinds)
 
     def check_parameters(
-        self,
-        path: Path,
-        action: str,
-        given: dict[str, object],
-        fields: Iterable[str],
-        kinds: tuple[str, ...] = (),
+        self, path: Path, action: str, given: dict[str, object], fields: Iterable[str], kinds: tuple[str, ...] = ()
     ) -> None:
-        """Check parameters against every definition of an action. Report only the problems for the definition with the
-        fewest problems.
-        """
+        """Check parameters against every row of an action, and report the problems for the row with the fewest."""
         rows = [row for row in self._actions.rows[action] if not kinds or not row.kinds or set(row.kinds) & set(kinds)]
         if not rows:
             possible = ", ".join(self._actions.kinds(action))
@@ -102,9 +92,7 @@ def names_of(model: type[BaseModel]) -> list[str]:
 
 
 def placeholders(value: object, path: Path = ()) -> Iterable[tuple[Path, str]]:
-    """Search a value for placeholders `${…}`. Yield the name in each placeholder, and the path of the string that
-    contains it.
-    """
+    """Yield the name in each placeholder `${…}` in a value, and the path of the string that contains it."""
     if isinstance(value, str):
         for used in PLACEHOLDER.findall(value):
             yield path, used

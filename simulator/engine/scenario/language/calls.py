@@ -1,6 +1,4 @@
-"""Finds the API operations for the methods and paths in a scenario. Paths are relative to the base path of an
-environment.
-"""
+"""Finds the API operations for the methods and paths (below the base path) in a scenario."""
 
 from __future__ import annotations
 

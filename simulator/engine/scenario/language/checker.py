@@ -1,8 +1,6 @@
-"""Checks of a scenario that need the vocabulary of the service: its events, actions and operations.
-
-The checks cover parameters, and the names of events, actions, scenarios and named groups. The pydantic models check the
-structure, but do not know the vocabulary. The document is checked before it is converted to models, so one mistake does
-not hide others. Values with the wrong structure are skipped, because the models report them.
+"""Checks of a scenario that need the vocabulary of the service: its events, actions and operations. The document is
+checked before it is converted to models, so one mistake does not hide others. Values with the wrong structure are
+skipped, because the models report them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""A parsed scenario file: its value as plain dictionaries and lists, the position of every value and key, and the
-problems and warnings found in it.
-
-The reader processes the events of a YAML parser, which include positions. It limits the size, the depth and the number
-of values. Scalars follow the YAML 1.2 core schema, in which `on`, `12:30` and dates are strings.
+"""A parsed scenario file: its value, the position of every value and key, and the problems and warnings found in it.
+The reader processes the events of a YAML parser, which include positions. Scalars follow the YAML 1.2 core schema, in
+which `on`, `12:30` and dates are strings.
 """
 
 from __future__ import annotations
@@ -78,9 +76,7 @@ class Document:
     """The remaining number of searches for the nearest name."""
 
     def place(self, path: Path, *, key: bool = False) -> tuple[int, int]:
-        """Return the line and column of the value at a path. If there is no such value, return the position of its
-        nearest existing parent.
-        """
+        """Return the line and column of the value at a path, or of its nearest existing parent."""
         if key and path in self.keys:
             return self.keys[path]
         while path and path not in self.places:
@@ -115,10 +111,7 @@ class Document:
             self.warnings[Problem(dotted(path), *self.place(path, key=key), message)] = None
 
     def report_missing(self, within: Path, lacks: tuple[str, ...], message: str, path: Path | None = None) -> None:
-        """Report that a mapping contains none of the keys in `lacks`.
-
-        If `path` is given, the problem is reported with this path. The default is the path of the mapping.
-        """
+        """Report at `path` (default: the mapping's) that a mapping contains none of the keys in `lacks`."""
         self.add(Problem(dotted(within if path is None else path), *self.place(within), message, within, lacks))
 
     def report_unknown(self, path: Path, message: str, meant: str) -> None:
@@ -132,9 +125,7 @@ class Document:
         self.report_unknown(path, f"unknown {what} `{shortened(name)}`{of}{did_you_mean(meant)}", meant)
 
     def nearest(self, name: str, names: Iterable[str]) -> str:
-        """Return the most similar of `names` to suggest for an unknown name, or "". After `MAX_HINTS` calls, always
-        return "".
-        """
+        """Return the most similar name to suggest, or "". After `MAX_HINTS` calls, always return ""."""
         if not name or len(name) > _LONGEST_SHOWN or self.hints <= 0:
             return ""
         self.hints -= 1
@@ -175,9 +166,7 @@ def shortened(name: str) -> str:
 
 
 def read(text: str, bounds: Bounds = FILE) -> Document:
-    """Parse YAML or JSON. If the text is not valid or exceeds the bounds, the returned document has one problem and no
-    value.
-    """
+    """Parse YAML or JSON. If the text is invalid or exceeds the bounds, the document has one problem and no value."""
     document = Document()
     if len(text) > bounds.size or len(text.encode("utf-8", "surrogatepass")) > bounds.size:
         document.add(Problem("", 1, 1, f"the file is larger than {_size(bounds.size)}"))
@@ -235,10 +224,7 @@ def _unprintable(text: str) -> tuple[int, int]:
 
 
 def _unquoted(text: str, error: yaml.MarkedYAMLError) -> str:
-    """Return a hint if a line has an unquoted placeholder `${…}` inside braces or brackets, otherwise "".
-
-    YAML takes the closing brace of the placeholder for the end of the enclosing mapping.
-    """
+    """Return a hint if a line has an unquoted `${…}`, whose brace YAML takes for the end of a mapping, otherwise ""."""
     lines = text.splitlines()
     for mark in (error.problem_mark, error.context_mark):
         if mark is not None and mark.line < len(lines) and (found := _PLAIN_REFERENCE.search(lines[mark.line])):
@@ -259,9 +245,7 @@ class _Refused(Exception):
 
 
 class _Node:
-    """A YAML value with its position: either a string or a list of children. The children of a mapping are its first
-    key, its first value, its second key, and so on.
-    """
+    """A YAML value with its position: a string, or a list of children (of a mapping: key, value, key, …)."""
 
     # Nodes do not refer to the parser's events. So many small live objects would lengthen garbage collection, and a
     # collection pauses every world in the process.
@@ -281,10 +265,7 @@ class _Node:
 
 
 class _Reader:
-    """Converts parser events to nodes, and nodes to plain Python values.
-
-    The reader limits the depth and the number of values.
-    """
+    """Converts parser events to nodes, and nodes to plain Python values, within the bounds."""
 
     def __init__(self, document: Document, bounds: Bounds) -> None:
         self._document = document
@@ -298,9 +279,7 @@ class _Reader:
         self._document.value = None if root is None else self._build(root, ())
 
     def _compose(self, events: Iterator[Any]) -> _Node | None:
-        """Build the nodes of a document from parser events, and return the root node. Each YAML alias is replaced with
-        the node to which it refers.
-        """
+        """Build the nodes of a document, and return the root node. An alias is replaced with its node."""
         root: _Node | None = None
         within: list[_Node] = []
         documents = 0

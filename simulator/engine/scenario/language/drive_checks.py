@@ -112,10 +112,7 @@ class DriveChecker:
             self._document.warn((*path, method), f"{method.upper()} is not possible here (possible: {possible})")
 
     def _operation(self, path: Path, call: Mapping[str, object], method: str) -> Operation | None:
-        """Return the operation of a call that is expected to succeed, and warn of problems in the request body.
-
-        Return None if the call is expected to fail.
-        """
+        """Warn of problems in the body of a call that is expected to succeed, and return its operation or None."""
         given, status, body = call[method], call.get("status"), call.get("body")
         row = operation_at(self._vocabulary, method.upper(), given) if isinstance(given, str) else None
         if row is None or (isinstance(status, int) and status >= 400):
@@ -128,9 +125,7 @@ class DriveChecker:
         return row
 
     def _fields_of_expectation(self, path: Path, expectation: dict[str, object]) -> None:
-        """Check that the fields and values in an expectation can occur in the event, delivery, resource or response
-        that it describes.
-        """
+        """Check that the fields and values in a `where` can occur in what the expectation describes."""
         where, vocabulary = expectation.get("where"), self._vocabulary
         if "event" in expectation:
             self._wheres.check_event(path, where, expectation["event"])
@@ -152,10 +147,7 @@ class DriveChecker:
 
 
 def _problems_of_body(model: type[BaseModel], body: Mapping[str, object]) -> list[tuple[Path, str, bool]]:
-    """Validate a request body with one model, and return the problems.
-
-    Each problem consists of the path in the body, the message, and True if the key (not the value) is wrong.
-    """
+    """Return the problems of a request body: the path, the message, and True if the key (not the value) is wrong."""
     known = names_of(model)
     found: list[tuple[Path, str, bool]] = []
     try:
@@ -177,10 +169,7 @@ def _problems_of_body(model: type[BaseModel], body: Mapping[str, object]) -> lis
 
 
 def _is_filled_in(one: Wrong, body: Mapping[str, object]) -> bool:
-    """Return True if an invalid field of a body, or an object around it, contains a placeholder `${…}`.
-
-    The final value of such a field is known only during a run.
-    """
+    """Return True if an invalid field, or an object around it, is a placeholder `${…}`, known only during a run."""
     value: object = body
     for part in one.path:
         if isinstance(value, str):
@@ -194,9 +183,7 @@ def _is_filled_in(one: Wrong, body: Mapping[str, object]) -> bool:
 
 
 def _adds_unknown_names(root: object) -> bool:
-    """Return True if a fault in the scenario adds fields or values to bodies although the contract does not define
-    them.
-    """
+    """Return True if a fault in the scenario adds fields or values that the contract does not define."""
     faults = root.get("faults") if isinstance(root, dict) else None
     for fault in faults if isinstance(faults, list) else ():
         parts = [fault, fault.get("deliver")] if isinstance(fault, dict) else []

@@ -1,8 +1,5 @@
-"""The fields that an object, a request, a response or a delivery can have. A scenario's `where` conditions are checked
-against these fields.
-
-The fields are derived from the response shapes and request body models of the service. In a path, names and list
-indexes are separated by dots.
+"""The fields that an object, a request, a response or a delivery can have, for checks of `where` conditions. They are
+derived from the shapes and body models of the service. In a path, dots separate names and list indexes.
 """
 
 from __future__ import annotations
@@ -30,10 +27,8 @@ _cached = lru_cache(maxsize=1024)
 
 @dataclass(frozen=True, eq=False)
 class FieldSet:
-    """The possible values of the field at one path.
-
-    `variants` are alternative JSON Schemas for the value, each with its definitions in `$defs`. An empty list means
-    that no value is possible.
+    """The possible values of the field at one path: alternative JSON Schemas, each with its definitions in `$defs`.
+    Without variants, no value is possible.
     """
 
     variants: tuple[JsonObject, ...] = ()
@@ -83,10 +78,7 @@ class FieldSet:
         return frozenset(found) or None
 
     def of_types(self, wanted: frozenset[str]) -> FieldSet:
-        """Return the variants whose `type` field can have one of these values.
-
-        If there is no such variant, return all variants.
-        """
+        """Return the variants whose `type` field can have one of these values, or all if there are none."""
         kept = []
         for variant in self.variants:
             named = variant.get("properties", {}).get("type")
@@ -139,11 +131,7 @@ def of_kind(vocabulary: Vocabulary, name: str) -> FieldSet:
 
 @_cached
 def of_event(vocabulary: Vocabulary, event: str) -> Mapping[str, tuple[FieldSet, frozenset[str]]]:
-    """Return a dictionary with the possible kinds of an event's object, and the fields and possible statuses of each
-    kind.
-
-    The set of statuses is empty if the object can have any status.
-    """
+    """Return the fields and possible statuses of each kind that the event's object can have. No statuses means any."""
     return {
         one.kind.name: (of_shape(vocabulary, one.shape), frozenset(one.statuses if one.event.narrows else ()))
         for one in vocabulary.subjects[event]
@@ -171,9 +159,7 @@ def of_any(vocabulary: Vocabulary) -> FieldSet:
 
 @_cached
 def of_root(vocabulary: Vocabulary, root: str) -> FieldSet:
-    """Return the fields that can follow `root` in a path. `root` is `request`, `body` or the name of a related
-    resource.
-    """
+    """Return the fields that can follow `root` in a path: `request`, `body` or the name of a related resource."""
     if root in CARRIED:
         return of_creating_requests(vocabulary)
     return _union(of_kind(vocabulary, kind.name) for kind in vocabulary.roots[root])
@@ -206,9 +192,7 @@ def of_creating_requests(vocabulary: Vocabulary) -> FieldSet:
 
 
 def of_requests(vocabulary: Vocabulary, method: str | None, globs: frozenset[str] | None) -> FieldSet:
-    """Return the fields of the request bodies of operations that match a method and one of several path globs. None
-    means any method or any path.
-    """
+    """Return the fields of the bodies of operations with this method and one of several path globs. None means any."""
     rows = (
         row
         for row in vocabulary.operations

@@ -48,12 +48,12 @@ _SPAN_SCHEMA: JsonSchemaValue = {
                     "minItems": 2,
                     "maxItems": 2,
                     "description": "The shortest and the longest. The duration is drawn from the world's seed.",
-                },
+                }
             },
             "required": ["between"],
             "additionalProperties": False,
         },
-    ],
+    ]
 }
 
 

@@ -1,8 +1,5 @@
-"""The regular expressions in `matches` conditions of scenarios, compiled with RE2. A search takes linear time for any
-pattern.
-
-For the syntax, see https://github.com/google/re2/wiki/Syntax. Named groups are written `(?P<name>…)`. RE2 does not
-support lookaround and backreferences, because they need backtracking.
+"""The regular expressions in `matches` conditions, compiled with RE2. A search takes linear time for any pattern.
+Syntax: https://github.com/google/re2/wiki/Syntax. RE2 does not support lookaround and backreferences.
 """
 
 from __future__ import annotations
@@ -15,19 +12,13 @@ import re2
 
 MAX_REPETITION = 1_000
 _MOST_STEPS = 20_000_000
-"""The maximum number of steps in a search.
-
-A search takes at most pattern size times value length steps. If this product exceeds the maximum, the search is not
-started.
-"""
+"""The maximum of pattern size times value length, which limits the steps of a search. Beyond it, nothing is found."""
 
 _BACKTRACKING = re.compile(r"\(\?(?:<?[=!]|P=|>)|\\[1-9]|[*+?}]\+")
 _REPETITION = re.compile(r"(?<!\\)\{([0-9]*)(?:,([0-9]*))?\}")
 _MAX_MEMORY = 1 << 20
 _PREFIX = re.compile(r"\^([A-Za-z0-9 _:/-]+)(?:(?=[A-Za-z0-9 _:/-])|\Z)")
-"""The literal characters at the start of a pattern.
-
-If they do not end the pattern, the last one is excluded, because `?` or `*` may follow it.
+"""The literal start of a pattern. Unless it ends the pattern, it excludes the last character, as `?` or `*` may follow.
 """
 
 

@@ -1,8 +1,5 @@
-"""The scenario language as pydantic models.
-
-The module `parts` contains the value types. The module `run.drive` contains the models for `drive` and `expect`. The
-module `checker` performs the checks that need the vocabulary or other files: parameters, and the names of actions,
-events and scenarios.
+"""The scenario language as pydantic models. The module `run.drive` contains the models for `drive` and `expect`, and
+`checker` the checks that need the vocabulary or other files.
 """
 
 # ruff: noqa: RUF012 — pydantic copies the defaults of its models.
@@ -192,8 +189,8 @@ def validated(document: object, vocabulary: Vocabulary) -> Scenario:
 
 @lru_cache(maxsize=8)
 def model(vocabulary: Vocabulary) -> type[Scenario]:
-    """Return the pydantic model for scenarios of a service. Its `world` section has one field for each action that can
-    set up a world.
+    """Return the pydantic model for scenarios of a service, with a field in `world` for each action that sets up a
+    world.
     """
     fields: dict[str, Any] = {one.member: _world_field(one, action) for one, action in vocabulary.actions.initial}
     says = "The state to set up when the scenario is activated. Each entry has the parameters of one action."

@@ -1,6 +1,5 @@
-"""The responses that describe a scenario and its progress.
-
-Shapes with `extra="allow"` have further fields, which come from the scenario's document or from the logbook entry.
+"""The responses that describe a scenario and its progress. Shapes with `extra="allow"` have further fields, from the
+scenario's document or the logbook entry.
 """
 
 from __future__ import annotations

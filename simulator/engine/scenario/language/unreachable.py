@@ -40,9 +40,7 @@ def _covers(earlier: Mapping[str, object], later: Mapping[str, object]) -> bool:
 
 
 def _implies(narrow: object, wide: object) -> bool:
-    """Return True if every value that passes the test `narrow` also passes the test `wide`. Tests other than equality
-    imply only an identical test.
-    """
+    """Return True if all values that pass `narrow` pass `wide`. Tests but equality imply only an identical test."""
     if isinstance(narrow, Mapping) or isinstance(wide, Mapping):
         return narrow == wide
     few = narrow if isinstance(narrow, list) else [narrow]

@@ -1,7 +1,5 @@
 """Checks the `where` conditions in a scenario: the fields must exist, the values must be possible, and all tests must
-be able to pass together.
-
-An unknown field is reported as a warning if it could exist. For example, a request can have unknown fields.
+be able to pass together. An unknown field that could exist, as in a request, is only a warning.
 """
 
 from __future__ import annotations
@@ -35,9 +33,7 @@ class WhereChecker:
         """The first segments of paths that start outside the object: in its request or in a related resource."""
 
     def check_tests(self, path: Path, where: object) -> frozenset[str]:
-        """Report the entries of a `where` that have no test. Return the names of the groups in the patterns of the
-        `where`.
-        """
+        """Report the entries of a `where` that have no test. Return the names of the groups in its patterns."""
         groups: set[str] = set()
         for name, wanted in (where if isinstance(where, dict) else {}).items():
             if not isinstance(wanted, dict):
@@ -68,9 +64,7 @@ class WhereChecker:
             self._of_objects(path, where, [event])
 
     def check_fields(self, path: Path, where: object, fields: FieldSet, what: str) -> None:
-        """Check the `where` of an expectation about a resource, response or delivery. Problems are reported as
-        warnings.
-        """
+        """Warn of problems in the `where` of an expectation about a resource, response or delivery."""
         if not isinstance(where, dict):
             return
         self._contradictions(path, where)
@@ -111,10 +105,7 @@ class WhereChecker:
                     self._document.warn(place, message, key=True)
 
     def _kinds_of(self, events: list[str]) -> Iterable[tuple[str, FieldSet, frozenset[str]]]:
-        """Yield the possible kinds of the objects of some events.
-
-        Each item consists of the kind's name, its fields, and the statuses that an object can have after the event.
-        """
+        """Yield the possible kinds of the objects of some events, with the fields and possible statuses of each."""
         for event in events:
             if event != CREATED:
                 for kind, (fields, statuses) in field_sets.of_event(self._vocabulary, event).items():
@@ -184,9 +175,7 @@ class WhereChecker:
     def _field(
         self, place: Path, name: str, wanted: object, fields: FieldSet, what: str, only: frozenset[str] | None = None
     ) -> None:
-        """Check that a field exists and can have the value `wanted`. `only` contains the possible values, or is None if
-        the field's schema decides.
-        """
+        """Check that a field exists and can have the value `wanted`, which must be in `only` if this is given."""
         here, above = fields, ""
         if not fields.variants:
             return  # The fields are unknown.

@@ -1,3 +1,1 @@
-"""Plays scenarios in a world: selects the rules that match an event, plans the steps of these rules, and carries out
-due steps.
-"""
+"""Plays scenarios in a world: selects rules for an event, plans their steps, and carries out due steps."""

@@ -1,6 +1,4 @@
-"""Functions that activate and deactivate scenarios in a world. Call the functions that change a world inside a
-transaction.
-"""
+"""Activates and deactivates scenarios in a world. Call the functions that change a world inside a transaction."""
 
 from __future__ import annotations
 
@@ -28,10 +26,7 @@ ACTIVE = TableKey("scenario.active", list[str])
 BINDINGS = TableKey("scenario.bindings", str)
 """The name of the scenario that an object is bound to, by object id."""
 COUNTS = TableKey("scenario.counts", int)
-"""The number of times that a rule with `times` has fired.
-
-The key is `scenario|index of the rule|id of the bound object`.
-"""
+"""How often a rule with `times` has fired, by `scenario|index of the rule|id of the bound object`."""
 
 
 def active(world: World) -> list[str]:
@@ -69,9 +64,7 @@ def activate(context: Context, world: World, names: Iterable[str]) -> list[str]:
 
 
 def replace(context: Context, world: World, file: ScenarioFile) -> None:
-    """Save an uploaded scenario in a world. If a scenario with the same name is active, the uploaded scenario replaces
-    it immediately.
-    """
+    """Save an uploaded scenario in a world. If a scenario of the same name is active, it is replaced immediately."""
     is_active = file.name in active(world)
     if is_active:
         deactivate(world, file.name)
@@ -84,8 +77,8 @@ def replace(context: Context, world: World, file: ScenarioFile) -> None:
 def renew(context: Context, world: World, renewal: Renewal) -> bool:
     """Apply a changed scenario file to a world. Return True if the scenario was active there before the change.
 
-    Planned steps and the state that the scenario has set up remain. The counts of the scenario's rules restart. The
-    scenario's faults are replaced if they differ. If the file was deleted, the scenario is deactivated.
+    Planned steps and the state that was set up remain. The counts of rules restart. Faults are replaced if they differ.
+    If the file was deleted, the scenario is deactivated.
     """
     name, before, after = renewal.name, renewal.before, renewal.after
     if name not in active(world) or context.catalogue.is_uploaded(world, name):
@@ -104,9 +97,7 @@ def renew(context: Context, world: World, renewal: Renewal) -> bool:
 
 
 def stop(world: World, name: str, part: str, place: str, reason: str) -> None:
-    """Deactivate a scenario and record the reason. The scenario remains stopped until it is activated or uploaded
-    again.
-    """
+    """Deactivate a scenario until it is activated or uploaded again, and record the reason."""
     deactivate(world, name)
     world.store[ACTIVE].put("names", [other for other in active(world) if other != name])
     stops.enter(world, name, part, place, reason)
@@ -135,10 +126,7 @@ def _delete_counts(world: World, name: str) -> None:
 
 
 def draw(world: World, name: str, span: Span) -> int:
-    """Return a random delay from a span, in milliseconds.
-
-    Each scenario has its own random stream, so scenarios do not affect each other.
-    """
+    """Return a random delay in milliseconds. Each scenario has its own random stream, so none affects another."""
     if span.low_ms == span.high_ms:
         return span.low_ms  # a fixed delay draws nothing, so adding one to a file does not shift later draws
     return span.low_ms + world.streams.below(span.high_ms - span.low_ms + 1, f"scenario.{name}")

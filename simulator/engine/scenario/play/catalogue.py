@@ -86,9 +86,7 @@ class PreparedRule:
 
     @cached_property
     def request_field(self) -> bytes:
-        """The JSON-encoded name of a field that the request that created the object must contain, or b"" if the rule
-        requires no such field.
-        """
+        """The JSON-encoded name of a field that the creating request must contain, or b"" for none."""
         for condition in self.conditions:
             head, _, rest = condition.path.partition(".")
             if head == "request" and rest and not condition.passes(ABSENT, {}, lambda name: False):
@@ -97,9 +95,7 @@ class PreparedRule:
 
     @cached_property
     def request_texts(self) -> tuple[bytes, ...]:
-        """Other byte strings that the JSON body of the request that created the object must contain: parts of values
-        that the rule requires.
-        """
+        """Parts of required values that the JSON body of the creating request must contain."""
         wanted = [value for path, value in self.rule.where.items() if path.startswith("request.")]
         return tuple(dumps(text)[1:-1] for value in wanted for text in literals_of(value))
 
@@ -118,9 +114,7 @@ class PreparedRule:
 
 @dataclass(frozen=True)
 class RuleIndex:
-    """The rules for one event, grouped by the values of a field that the rules test. The order of the rules is
-    preserved.
-    """
+    """The rules for one event, in order, grouped by the values of a field that the rules test."""
 
     by_value: Mapping[str, tuple[PreparedRule, ...]]
     """The rules for each tested value, including the rules that do not test the field."""
@@ -151,20 +145,14 @@ class PreparedScenario:
     """The rules by event. They are indexed by `type`, or by `method` for rules on requests."""
 
     def rules_about(self, event: str, value: object) -> tuple[PreparedRule, ...]:
-        """Return the rules that may match an event or request.
-
-        `value` is the `type` of the event's object, or the method of the request.
-        """
+        """Return the rules that may match an event or request, given the object's `type` or the method."""
         index = self.rules.get(event)
         if index is None:
             return ()
         return index.by_value.get(value, index.of_others) if isinstance(value, str) else index.of_others
 
     def may_take(self, method: str, path: str) -> bool:
-        """Return True if a rule may match a request.
-
-        Most requests match no rule. To find this out quickly, one regular expression combines the paths of all rules.
-        """
+        """Return True if a rule may match a request. Most match none, so one expression combines all paths."""
         gate = self._gates.get(method)
         if gate is None:
             rules = self.rules_about(REQUEST, method)
@@ -184,9 +172,7 @@ Listening: TypeAlias = Iterable[tuple[PreparedScenario, tuple[PreparedRule, ...]
 
 
 class Catalogue:
-    """All scenarios that the worlds of a process can use. Uploaded scenarios are saved in the world to which they were
-    uploaded.
-    """
+    """All scenarios that the worlds of a process can use. Uploaded scenarios are saved in their world."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
@@ -207,18 +193,11 @@ class Catalogue:
         return list(dict.fromkeys([*self._library, *(name for name, _ in world.store[UPLOADED].items())]))
 
     def file(self, world: World, name: str) -> ScenarioFile:
-        """Return a scenario by name.
-
-        An uploaded scenario takes precedence over a shipped scenario with the same name. Raise `UnknownScenario` if
-        there is no scenario with this name.
-        """
+        """Return a scenario by name, uploaded ones first. Raise `UnknownScenario` if there is none."""
         return self.get(world, name).file
 
     def get(self, world: World, name: str) -> PreparedScenario:
-        """Return a scenario with indexed rules. Raise `UnknownScenario` if there is no scenario with this name.
-
-        The result is cached until the scenario is replaced or the world ends.
-        """
+        """Return an indexed scenario, cached until it is replaced. Raise `UnknownScenario` if there is none."""
         try:
             row = world.store[UPLOADED].get(name) or self._library[name]
         except KeyError:
@@ -243,9 +222,8 @@ class Catalogue:
 
     def listening(self, world: World, names: Sequence[str], event: str, value: object) -> Listening:
         """Return the scenarios in `names` that have rules about an event or request, in reverse order of `names`.
-
-        `value` is the same as for `PreparedScenario.rules_about`. The result is cached for shipped scenarios, because
-        this method runs for every event and every API call. Raise `UnknownScenario` if a name is unknown.
+        `value` is as for `PreparedScenario.rules_about`. The result is cached for shipped scenarios, because this runs
+        for every event and API call. Raise `UnknownScenario` if a name is unknown.
         """
         if world.store[UPLOADED].rows or not isinstance(value, str):
             return self._with_rules(world, names, event, value)

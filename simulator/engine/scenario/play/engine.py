@@ -1,9 +1,7 @@
 """The interface of the scenario engine for the rest of the simulator: activation, events, requests and progress.
 
-The engine itself stores no state. Active scenarios, bindings of objects to scenarios, rule counts and pending steps are
-saved as rows and timers of the world. Snapshots therefore contain them, and runs repeat exactly. The module
-`activation` sets scenarios up. The module `rules` selects the rule that handles an event and plans the rule's steps.
-This module carries out due steps.
+The engine itself stores no state. Active scenarios, bindings of objects, rule counts and pending steps are rows and
+timers of the world, so snapshots contain them, and runs repeat exactly.
 """
 
 from __future__ import annotations
@@ -116,7 +114,6 @@ class Engine:
 
     def on_failure(self, world: World, timer: Timer, error: Exception) -> None:
         """Record a step that raised an exception and was undone. A second similar failure stops the step's scenario.
-
         Call this method inside the transaction in which the step's timer fires.
         """
         step = PlannedStep.of(timer)
@@ -125,12 +122,7 @@ class Engine:
             stop(world, step.scenario, step.part, step.place, reason)
 
     def answer_for(
-        self,
-        world: World,
-        environment: str,
-        method: str,
-        path: str,
-        body: Mapping[str, object],
+        self, world: World, environment: str, method: str, path: str, body: Mapping[str, object]
     ) -> Answer | None:
         """Return the error response of the first `on: request` rule that matches a call, or None if no rule returns an
         error (decision H2).
@@ -157,10 +149,8 @@ class Engine:
         }
 
     def progress(self, world: World, name: str) -> JsonObject:
-        """Return the logbook entries of a scenario, and its pending steps in firing order.
-
-        Steps that are waiting for an unavailable network come last and have no due time (decision S22). Raise
-        `UnknownScenario` if there is no such scenario.
+        """Return the logbook entries of a scenario, and its pending steps in firing order. Steps that wait for an
+        unavailable network come last (decision S22). Raise `UnknownScenario` if there is no such scenario.
         """
         if not self.catalogue.knows(world, name):
             raise UnknownScenario(name, self.catalogue.names(world))
@@ -199,9 +189,7 @@ class Engine:
         }
 
     def describe(self, world: World, name: str) -> JsonObject:
-        """Return the document of a scenario with its summary and progress. Raise `UnknownScenario` if no scenario has
-        this name.
-        """
+        """Return a scenario's document, summary and progress. Raise `UnknownScenario` if there is none."""
         file = self.catalogue.file(world, name)
         text = {"text": file.text} if file.text else {}
         return {**file.document, **self.summary(world, name), **text, **self.progress(world, name)}
@@ -211,9 +199,7 @@ _REFUSALS = (ControlError, ApiError, IllegalMove, Overdrawn)
 
 
 def carry_out(context: Context, world: World, timer: Timer) -> None:
-    """Carry out a due step. If it is refused, record the reason. Call this function inside the transaction in which the
-    step's timer fires.
-    """
+    """Carry out a due step, or record why it was refused. Call this in the transaction in which the timer fires."""
     step = PlannedStep.of(timer)
     too_many = stops.count_step(world, step.scenario) if step.at_once else None
     if too_many is not None:

@@ -1,7 +1,5 @@
-"""Replaces the placeholders `${…}` in scenarios.
-
-In a rule, a placeholder is replaced with a named group of the rule's patterns. In a scenario's `drive` section, a
-placeholder is replaced with a value from an earlier response.
+"""Replaces the placeholders `${…}`: in a rule with a named group of its patterns, in a `drive` with a value from an
+earlier response.
 """
 
 from __future__ import annotations
@@ -24,9 +22,7 @@ class NoValue(Exception):
 
 
 def fill_groups(value: Any, groups: Mapping[str, str]) -> Any:
-    """Replace every placeholder `${name}` in a value with the named group. Placeholders with other names remain
-    unchanged.
-    """
+    """Replace every placeholder `${name}` in a value with the named group. Others remain unchanged."""
 
     def put_in(text: str) -> str:
         for name, group in groups.items():
@@ -38,9 +34,7 @@ def fill_groups(value: Any, groups: Mapping[str, str]) -> Any:
 
 def fill(value: Any, answers: Mapping[str, Any]) -> Any:
     """Replace every placeholder `${step.path}` in a value. A string that is exactly one placeholder becomes the
-    referenced value, with its type.
-
-    Raise `NoValue` if there is no value for a placeholder.
+    referenced value, with its type. Raise `NoValue` if there is none.
     """
 
     def put_in(text: str) -> Any:

@@ -1,7 +1,5 @@
-"""Steps that wait for an unavailable network. A step is held while a network that it needs is down (decision S22).
-
-The remaining delay of a held step is saved, adjusted for the new status of the network (see `slowing`). Actions that
-are called directly are never held, because the caller expects a result.
+"""Steps that wait for an unavailable network. A step is held while a network that it needs is down (decision S22). Its
+remaining delay is saved. Actions that are called directly are never held, because the caller expects a result.
 """
 
 # Held steps are rows in the store, not timers. If a network stays down, a timer that retries at intervals would fire
@@ -63,10 +61,8 @@ HELD = TableKey("scenario.held", Held)
 
 
 def hold(world: World, actions: ActionTable, outages: Outages, fresh: Iterable[str] | None = None) -> None:
-    """Hold each step that needs an unavailable network. The later steps of the same rule are held, too.
-
-    Held steps are removed from the agenda (the world's timers). `fresh` contains the keys of the timers to check. If it
-    is None, the timers of all steps are checked.
+    """Hold each step that needs an unavailable network, and the later steps of the same rule. `fresh` contains the keys
+    of the timers to check. The default is all steps.
     """
     status, networks = outages.status, outages.networks
     if not any(status(world, environment, name) == "down" for environment in world.environments for name in networks):
@@ -118,9 +114,7 @@ def release(world: World, status: NetworkStatus) -> None:
 
 
 def held_steps(world: World, *, scenario: str = "", about: str = "") -> Iterator[Held]:
-    """Yield the held steps in order. If `scenario` or `about` is given, yield only the steps of this scenario or
-    object.
-    """
+    """Yield the held steps in order: all, or those of a scenario or an object."""
     for row in world.store[HELD].values():
         if (not scenario or row.scenario == scenario) and (not about or about in (row.target, row.acts_on)):
             yield row

@@ -1,6 +1,4 @@
-"""The logbook of scenarios: rules that fired, and the results of steps. When the logbook is full, the oldest entries
-are dropped.
-"""
+"""The logbook of scenarios: rules that fired, and the results of steps. The oldest entries are dropped."""
 
 from __future__ import annotations
 

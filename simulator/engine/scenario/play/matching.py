@@ -1,6 +1,5 @@
-"""Tests the conditions in a scenario's `where` against an object, a request or a related resource.
-
-A `where` is compiled only once, because it is tested for every event and rarely matches.
+"""Tests the conditions in a scenario's `where` against an object, a request or a related resource. A `where` is
+compiled only once, because it is tested for every event and rarely matches.
 """
 
 from __future__ import annotations
@@ -54,16 +53,12 @@ def all_hold(wanted: Iterable[Condition], look: Look, is_scenario: IsScenario) -
 
 
 def passes(wanted: object, value: object) -> bool:
-    """Return True if a value passes the test in one entry of a `where`. The test `names_scenario` treats every string
-    as an unknown scenario.
-    """
+    """Return True if a value passes the test in one entry of a `where`. No string is the name of a scenario."""
     return _compile(wanted, glob=False)(value, {}, lambda name: False)
 
 
 def dig(value: object, path: str) -> object:
-    """Return the value at a dotted path, or `ABSENT` if there is none. In a list, a path segment is the index of an
-    item.
-    """
+    """Return the value at a dotted path, with list indexes as segments, or `ABSENT` if there is none."""
     for part in path.split("."):
         # The value is nearly always a dict, and `type` is faster than `isinstance`.
         if type(value) is dict or isinstance(value, Mapping):
@@ -119,9 +114,7 @@ def _equals(wanted: object, value: object, glob: bool) -> bool:
 
 
 def number_of(value: object) -> Decimal | None:
-    """Convert a finite number, or a string that contains a finite number, to a `Decimal`. Return None for any other
-    value.
-    """
+    """Convert a finite number, or a string that contains one, to a `Decimal`. Return None for any other value."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
         return None
     try:

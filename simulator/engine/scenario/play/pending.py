@@ -1,6 +1,5 @@
-"""Pending scenario steps: functions that plan steps, and the arguments of the steps' timers.
-
-Saved worlds contain timers, so the names and the order of the arguments must not change.
+"""Pending scenario steps, and the arguments of their timers. Saved worlds contain timers, so the names and the order of
+the arguments must not change.
 """
 
 from __future__ import annotations
@@ -35,9 +34,7 @@ _BEYOND = "it would be due after the year 9998, in which simulated time ends"
 
 @with_config(STRICT)
 class StepArguments(TypedDict):
-    """The arguments of the timer for a scenario step. The step is either an action with parameters or a handover to the
-    scenario `hand_to`.
-    """
+    """The arguments of a step's timer: an action with parameters, or a handover to the scenario `hand_to`."""
 
     scenario: str
     part: str
@@ -54,9 +51,7 @@ class StepArguments(TypedDict):
 
 
 def check_step(arguments: JsonObject, path: str, names: Mapping[str, object]) -> None:
-    """Raise `StateError` if the arguments of a step's timer are invalid. `names` contains the valid names of networks
-    and environments.
-    """
+    """Raise `StateError` if the arguments of a timer are invalid, given the names of networks and environments."""
     hold_against(StepArguments, arguments, path, names)
     if (arguments["action"] is None) == (arguments["hand_to"] is None):
         raise StateError(path, "a step must have either an action or a scenario to hand over to")
@@ -64,9 +59,7 @@ def check_step(arguments: JsonObject, path: str, names: Mapping[str, object]) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedStep:
-    """A planned step of a rule or timeline. The step either performs an `action` or hands its object over to another
-    scenario.
-    """
+    """A planned step, which performs an `action` or hands its object over to another scenario."""
 
     target: str
     """The id of the rule's object. On a timeline, the id of the target or the scenario's name."""
@@ -93,10 +86,7 @@ class PlannedStep:
 
     @classmethod
     def of(cls, timer: Timer) -> PlannedStep:
-        """Return the step for which a timer was planned.
-
-        If the step was held during a network outage, its timer lacks some arguments. These get default values.
-        """
+        """Return the step for which a timer was planned. Arguments that the timer of a held step lacks get defaults."""
         return cls(target=timer.target, of_timeline=timer.kind == TIMELINE, **timer.arguments)
 
     @property
@@ -126,10 +116,7 @@ def step_name(action: str | None, hand_to: str | None) -> str:
 
 
 def plan(world: World, due_at_ms: int, step: PlannedStep) -> str | None:
-    """Plan a timer for a step, and return the timer's key.
-
-    If the step would be due after the end of simulated time, record it as skipped and return None.
-    """
+    """Plan a timer for a step, and return its key, or record a step due after the end of time as skipped."""
     if due_at_ms > LAST_MS:
         note_step(world, "skipped", step, reason=_BEYOND)
         return None
@@ -160,10 +147,7 @@ def timers_about(world: World, object_id: str) -> list[Timer]:
 
 
 class _ByObject:
-    """An index of timer keys by object.
-
-    Without this index, finding an object's timers would require a search through all timers in the world.
-    """
+    """An index of timer keys by object, because a search through all timers in the world would take too long."""
 
     def __init__(self, table: Table[Timer]) -> None:
         self._keys: dict[str, dict[str, None]] = {}
@@ -174,10 +158,7 @@ class _ByObject:
         return self._keys.get(object_id, ())
 
     def written(self, key: str, old: Any, new: Any) -> None:
-        """Update the index after a timer was added, replaced or deleted.
-
-        `old` is `ABSENT` for a new timer, and `new` is `ABSENT` for a deleted one.
-        """
+        """Update the index. `old` is `ABSENT` for a new timer, and `new` is `ABSENT` for a deleted one."""
         for about in () if old is ABSENT else _objects_of(old):
             keys = self._keys[about]
             del keys[key]

@@ -1,8 +1,6 @@
-"""Selects the rule that handles an event, and plans its steps. See "Rules of evaluation" in the scenario language.
-
-The active scenario that was listed last is tried first, and the first rule that matches handles the event. If an object
-is bound to a scenario, only that scenario is tried. Bindings and rule counts are saved in the world, so copies of a
-world behave alike.
+"""Selects the rule that handles an event, and plans its steps. See "Rules of evaluation" in the scenario language. The
+active scenario that was listed last is tried first, and the first rule that matches handles the event. If an object is
+bound to a scenario, only that scenario is tried.
 """
 
 from __future__ import annotations
@@ -58,10 +56,8 @@ class Answer:
 
 
 def dispatch(context: Context, world: World, occurrence: Occurrence) -> None:
-    """Apply the rules of scenarios to an event or a new resource. If its object is bound to a scenario, only that
-    scenario is tried. Otherwise, all active scenarios are tried.
-
-    Call this inside a transaction.
+    """Apply the rules of the active scenarios, or of the scenario to which the object is bound, to an event or a new
+    resource. Call this inside a transaction.
     """
     bound = bound_to(world, occurrence.object_id)
     if bound is not None:
@@ -80,10 +76,7 @@ def dispatch(context: Context, world: World, occurrence: Occurrence) -> None:
 
 
 def bound_to(world: World, object_id: str) -> tuple[str, str] | None:
-    """Return the name of the scenario to which an object is bound, and the id of the bound object.
-
-    The bound object is the object itself or one of its ancestors. Return None if there is no binding.
-    """
+    """Return the scenario to which an object is bound and the id of the bound object: the object or an ancestor."""
     bindings = world.store[BINDINGS]
     # In most worlds nothing is bound, so this check saves the search for ancestors.
     if not bindings.rows and not world.store[ORIGINS].index(_ScenarioChoices).count:
@@ -198,9 +191,7 @@ def answer_for(
 def _take(
     context: Context, world: World, name: str, prepared: PreparedRule, view: View, bound_id: str
 ) -> dict[str, str] | None:
-    """Decide whether a rule fires. If it fires, count the firing and return the named groups of the rule's patterns.
-    Otherwise, return None.
-    """
+    """Return the named groups of the rule's patterns and count the firing if a rule fires, otherwise None."""
     # The order of these tests is part of the language. A rule whose `where` fails draws nothing, so unrelated objects
     # do not shift the random draws. A rule that loses its draw is not counted, so a rule with `times: 1, probability:
     # 0.5` fires eventually.
@@ -267,10 +258,7 @@ def _plan(
 
 
 def latest(world: World, object_id: str) -> Occurrence | None:
-    """Return the last event of an object. If the object has no event, return its creation.
-
-    Return None if the object does not exist.
-    """
+    """Return the last event of an object, or else its creation, or None if the object does not exist."""
     record = find(world, object_id)
     if record is None:
         return None

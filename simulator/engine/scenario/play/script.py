@@ -1,6 +1,5 @@
-"""The executable form of a valid scenario document, with the document's rules, timeline, `world` entries and faults.
-
-This module does not use the models in `language.schema`, so a server can play scenarios without loading them.
+"""The executable form of a valid scenario document. It does not use the models in `language.schema`, so a server can
+play scenarios without loading them.
 """
 
 from __future__ import annotations
@@ -58,9 +57,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class AnswerInstead:
-    """The error response that a rule returns to a request. If `status` is None, the usual status of the error code is
-    used.
-    """
+    """The error response that a rule returns to a request, by default with the usual status of the error code."""
 
     code: str
     status: int | None = None
@@ -70,9 +67,7 @@ class AnswerInstead:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule. If one of the events occurs and all tests in `where` pass, the rule plans steps or returns an error
-    response.
-    """
+    """If one of the events occurs and all tests in `where` pass, the rule plans steps or returns an error."""
 
     events: tuple[str, ...]
     where: Mapping[str, object]

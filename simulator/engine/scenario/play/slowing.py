@@ -1,8 +1,5 @@
-"""Stretches delays while a network is slow, as configured by `slowdown` in a scenario.
-
-A change in a network's status changes the remaining delays of pending steps on objects that use the network. Each saved
-step includes the networks of its object and the current factor. If the scenario has no `slowdown`, the networks are
-omitted.
+"""Stretches the remaining delays of pending steps while a network is slow, by the factors in `slowdown`. Each saved
+step includes its current factor and, if the scenario has a `slowdown`, the networks of its object.
 """
 
 from __future__ import annotations
@@ -35,11 +32,7 @@ def factor(
 
 
 def restretch(world: World, status: NetworkStatus, slowdown_of: Callable[[str], Mapping[Any, float]]) -> None:
-    """Adjust the remaining delay of every planned step to the current status of the networks that the step's object
-    uses.
-
-    Call this inside a transaction.
-    """
+    """Adjust the remaining delays of planned steps to the status of its networks. Call this inside a transaction."""
     # Replanned timers get new sequence numbers. Processing them in firing order preserves the order of steps that are
     # due at the same time.
     for timer in world.agenda.in_firing_order():

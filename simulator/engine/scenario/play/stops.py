@@ -48,18 +48,14 @@ _COUNTED_EVERY = 500
 
 
 def enter(world: World, name: str, part: str, place: str, reason: str) -> None:
-    """Record that a scenario was stopped. `reason` is the message, `part` and `place` the part of the scenario that
-    failed. Call this function inside a transaction.
-    """
+    """Record that a scenario was stopped at a part of it. Call this function inside a transaction."""
     entry = note(world, name, "stopped", part, place, name=name, reason=reason)
     row: Stopped = {"name": name, "reason": reason, "at": format_timestamp(world.now_ms), "entry": entry}
     world.store[STOPPED].put(name, row)
 
 
 def clear(world: World, name: str) -> None:
-    """Delete the saved data about a scenario's stop and last failure, and the scenario's count of steps without delay.
-    Call this function inside a transaction.
-    """
+    """Delete the records of a scenario's stop, last failure and steps without delay. Call this inside a transaction."""
     for table in (world.store[STOPPED], world.store[INSTANTS], world.store[FAILURES]):
         if name in table:
             table.delete(name)
@@ -78,9 +74,7 @@ def stopped_since(world: World, entry: int) -> list[shapes.StoppedScenario]:
 
 
 def count_step(world: World, name: str) -> str | None:
-    """Count a due step that was planned without delay. Return a reason to stop the scenario if too many such steps are
-    due at the same time, otherwise None.
-    """
+    """Count a due step that was planned without delay. Return a reason to stop if too many are due at once."""
     # Only steps without delay can form an endless loop at one time. Many steps with a delay can be due at the same
     # time, but never more than the events that planned them.
     instants = world.store[INSTANTS]
@@ -97,10 +91,7 @@ def count_step(world: World, name: str) -> str | None:
 
 
 def count_pending(world: World, name: str, fresh: int) -> str | None:
-    """Return a reason to stop a scenario if it has too many pending steps, otherwise None.
-
-    `fresh` is the number of steps that were just planned.
-    """
+    """Return a reason to stop a scenario of which too many steps, `fresh` of them new, are pending, otherwise None."""
     # Rules that react to each event with several steps multiply their steps. Counting reads all timers, so it happens
     # only when the number of timers passes a multiple of `_COUNTED_EVERY`. Otherwise planning n steps would take
     # O(n²) time.
@@ -113,10 +104,8 @@ def count_pending(world: World, name: str, fresh: int) -> str | None:
 
 
 def record_failure(world: World, step: PlannedStep, error: Exception) -> str | None:
-    """Record a step that failed.
-
-    Return a reason to stop the scenario if the previous failure was in the same step or had the same exception class.
-    Otherwise, return None.
+    """Record a step that failed. Return a reason to stop the scenario if the previous failure was in the same step or
+    had the same exception class.
     """
     failures, kind = world.store[FAILURES], type(error).__name__
     reason = f"{kind}: {error}"[:_LONGEST_REASON]
@@ -129,8 +118,6 @@ def record_failure(world: World, step: PlannedStep, error: Exception) -> str | N
 
 
 def record_success(world: World, name: str) -> None:
-    """Delete the record of the scenario's last failure, because a step has succeeded. Call this function inside a
-    transaction.
-    """
+    """Delete the record of the scenario's last failure. Call this function inside a transaction."""
     if name in world.store[FAILURES]:
         world.store[FAILURES].delete(name)

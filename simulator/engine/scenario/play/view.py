@@ -15,10 +15,7 @@ from simulator.kernel.world import World
 
 
 def with_ancestors(world: World, object_id: str) -> Iterator[str]:
-    """Yield an object and its ancestors: its parent, the parent's parent, and so on.
-
-    For example, the parent of a run is the payment that it belongs to.
-    """
+    """Yield an object, its parent (such as the payment of a run), the parent's parent, and so on."""
     seen: list[str] = []
     pending: str | None = object_id
     while pending and pending not in seen:
@@ -30,10 +27,7 @@ def with_ancestors(world: World, object_id: str) -> Iterator[str]:
 
 
 def origin_with_ancestors(world: World, object_id: str) -> RequestOrigin:
-    """Return the origin of an object: the request that created it.
-
-    If no request created the object, return the origin of the nearest ancestor that has one.
-    """
+    """Return the request that created an object, or else the one that created its nearest ancestor."""
     own = origin_of(world, object_id)  # This is nearly always the result, and takes a third of the time.
     if own.body is not NO_MEMBERS:
         return own
@@ -66,10 +60,7 @@ class View:
         self._seen: dict[str, object] = {}
 
     def look(self, path: str) -> object:
-        """Return the value at a path, or `ABSENT` if there is none.
-
-        Values are cached, because many rules test the same paths.
-        """
+        """Return the value at a path, or `ABSENT`. Values are cached, because many rules test the same paths."""
         seen = self._seen
         if path not in seen:
             head, _, rest = path.partition(".")
@@ -104,10 +95,8 @@ class View:
         return render(self._world, record)
 
     def _named(self, root: str) -> str | None:
-        """Return the id of a related resource, or None if there is none.
-
-        `root` names the kind of resource. A resource is related if the call uses it up (such as a quote), or if the
-        object, the request or another related resource contains its id.
+        """Return the id of a related resource of the kind `root`, or None. A resource is related if the call uses it up
+        (such as a quote), or if the object, the request or another related resource contains its id.
         """
         kinds = self._vocabulary.roots[root]
         using = self._vocabulary.using.get(root) if self._body is not None else None

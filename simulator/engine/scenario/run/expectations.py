@@ -11,13 +11,7 @@ from pydantic import TypeAdapter
 from simulator.engine.scenario.language.parts import Tests
 from simulator.engine.scenario.play.filling import fill, value_at
 from simulator.engine.scenario.play.matching import ABSENT, dig, passes
-from simulator.engine.scenario.run.drive import (
-    ExpectAnswer,
-    Expectation,
-    ExpectDelivery,
-    ExpectEvent,
-    ExpectWebhooks,
-)
+from simulator.engine.scenario.run.drive import ExpectAnswer, Expectation, ExpectDelivery, ExpectEvent, ExpectWebhooks
 from simulator.engine.scenario.run.tracing import Get, Trace, describe_history
 from simulator.engine.text.json import JsonObject, dumps
 
@@ -88,9 +82,8 @@ class ExpectationChecker:
 def _count_problem(
     what: str, where: Mapping[str, object], shown: Sequence[Mapping[str, object]], times: int | None
 ) -> str:
-    """Return a message if the number of objects in `shown` that match `where` is wrong, otherwise "".
-
-    If `times` is None, one match is enough, and an empty `shown` is not a problem.
+    """Return a message if the wrong number of objects matches `where`, otherwise "". By default, one match is
+    enough, and so is an empty `shown`.
     """
     count = sum(not _difference(where, one) for one in shown)
     if times is not None:

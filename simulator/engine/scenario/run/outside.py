@@ -24,11 +24,8 @@ def move_to_status(
 ) -> bool:
     """Perform the actions that move a resource to a status. Return True if the resource's status changed.
 
-    If `fields` contains a parameter of an action, such as `failure_code`, the action gets this value, unless it refuses
-    the value.
-
-    Sequences of transitions that also need an API call or a timer are not used. Return False if the resource does not
-    exist, belongs to another user, or already has the status.
+    A parameter of an action that `fields` contains, such as `failure_code`, gets this value, unless the action refuses
+    it. Paths that also need an API call or a timer, and resources of other users, are not used.
     """
     record = find(world, identifier)
     if record is None or record.owner or record.status == status:

@@ -1,8 +1,5 @@
-"""Finds the sequences of transitions (paths) that lead from an object's status to an event, and converts each path to
-steps of a scenario's `drive` section.
-
-The state table declares the events that a transition emits. This module determines the step that causes a transition: a
-third-party action, an API call by the account, or a timer.
+"""Finds the sequences of transitions (paths) that lead from an object's status to an event, and the steps that cause
+them: third-party actions, API calls by the account, and timers.
 """
 
 from __future__ import annotations
@@ -42,9 +39,7 @@ class Path:
 
 
 def _events_without_move(world: World, kind: str) -> Mapping[str, tuple[Move, ...]]:
-    """Return the events that objects of a kind emit without a status change, by the status in which they are emitted.
-    Each event is represented as a transition that keeps this status.
-    """
+    """Return the events that objects emit without a status change, by status, as transitions that keep this status."""
     return {
         row.in_status: (Move(row.name.rpartition(".")[2], row.in_status, (row.name,)),)
         for row in vocabulary_of(world).events.values()
@@ -60,10 +55,8 @@ def emits(world: World, kind: str, event: str) -> bool:
 
 
 def factory_for(world: World, event: str) -> Factory:
-    """Return the factory that creates an object for which the event can be triggered.
-
-    A factory with `usual` steps for the event takes precedence. Otherwise, return the first factory for a kind that
-    emits the event.
+    """Return the factory that creates an object for an event: the first with `usual` steps for the event, or else the
+    first for a kind that emits it.
     """
     rows = triggers_of(world).factories
     usual = [row for row in rows if event in row.usual]
@@ -71,10 +64,7 @@ def factory_for(world: World, event: str) -> Factory:
 
 
 def paths_to(world: World, actions: ActionTable, record: Record, event: str) -> list[Path]:
-    """Return every path from an object's current status to an event, cheapest first.
-
-    Raise `ControlError` 409 if there is no path.
-    """
+    """Return paths from an object's status to an event, cheapest first. Raise `ControlError` 409 if there is none."""
     machine, allowed = kind_of(world, record).machine, actions.allowed(world, record)
     if record.owner:
         raise _refused(f"{record.id} belongs to another user. Choose an object of this account.", allowed)
@@ -96,9 +86,7 @@ def paths_to(world: World, actions: ActionTable, record: Record, event: str) -> 
 
 
 def paths_where(world: World, actions: ActionTable, record: Record, reached: Callable[[Move], bool]) -> list[Path]:
-    """Return every path from an object's current status to a transition for which `reached` returns True, cheapest
-    first.
-    """
+    """Return every path from an object's status to a transition for which `reached` is True, cheapest first."""
     machine, extra = kind_of(world, record).machine, _events_without_move(world, record.kind)
     found = []
     for moves in _sequences(machine, extra, record.status, reached):
@@ -123,10 +111,7 @@ def _sequences(
     reached: Callable[[Move], bool],
     visited: tuple[str, ...] = (),
 ) -> Iterator[tuple[Move, ...]]:
-    """Yield every sequence of transitions from `state` to a transition for which `reached` returns True.
-
-    No sequence contains a state twice.
-    """
+    """Yield every sequence of transitions from `state` to one for which `reached` is True, without loops."""
     for move in (*machine.rows.get(state, ()), *extra.get(state, ())):
         if reached(move):
             yield (move,)

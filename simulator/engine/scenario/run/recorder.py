@@ -1,8 +1,6 @@
-"""Writes recorded calls, actions and clock changes as a scenario file.
-
-The recorded calls become the steps of the `drive` section, in the same order and at the same times. Ids from responses
-are replaced with placeholders `${step.path}`, because another world has other ids. The events and the final statuses
-become the `expect` section.
+"""Writes recorded calls, actions and clock changes as a scenario file. The calls become the `drive`, in the same order
+and at the same times. Ids from responses become placeholders, because another world has other ids. Events and final
+statuses become `expect`.
 """
 
 from __future__ import annotations
@@ -34,10 +32,7 @@ _IN_QUERY = f"{_IN_PATH}/?%"
 """The characters in a query that are not encoded. A query is not decoded, so these characters include `%`."""
 
 Locate: TypeAlias = "Callable[[str], tuple[str, str] | None]"
-"""A function that finds an id that was in no response.
-
-It returns the query of a resource search, and the path of the id in the response to that search.
-"""
+"""Returns the query of a resource search and the path in its response for an id that was in no response."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,9 +191,7 @@ class _Recorder:
         return "&".join(f"{name}{equals}{self._put_in(value)}" for name, equals, value in pairs)
 
     def _put_in(self, value: object) -> Any:
-        """Replace every value that is known from an earlier response, such as an id, with a placeholder that refers to
-        that response.
-        """
+        """Replace every value that is known from an earlier response with a placeholder."""
         return with_texts(value, self._reference)
 
     def _reference(self, text: str) -> str:
@@ -252,9 +245,7 @@ def _hint(done: Done, kinds: Mapping[str, str]) -> str:
 
 
 def _chosen_values(answer: object, path: str = "", key: str = "") -> Iterable[tuple[str, str]]:
-    """Yield each value in a response that the service chose (such as an id, an address or a memo), with the value's
-    path.
-    """
+    """Yield each value in a response that the service chose (such as an id, an address or a memo), with its path."""
     if isinstance(answer, dict):
         for name, item in answer.items():
             yield from _chosen_values(item, f"{path}.{name}" if path else name, name)

@@ -32,9 +32,7 @@ class Check:
 
 @dataclass
 class RunResult:
-    """The result of running one scenario. The run passes if all steps of its `drive` section succeed and all
-    expectations are met.
-    """
+    """The result of running one scenario. It passes if all steps of `drive` succeed and all expectations are met."""
 
     name: str
     world: str = ""

@@ -1,7 +1,7 @@
 """Runs a scenario without an integrator: sets up a world, plays its `drive` over HTTP, then checks its `expect`.
 
-Every run uses a new world with a manual clock, so runs repeat exactly. The runner uses only the API and the control
-API, like any other client.
+Every run uses a new world with a manual clock, so runs repeat exactly. The runner uses only the two APIs, like any
+client.
 """
 
 from __future__ import annotations
@@ -37,16 +37,10 @@ _FAILURES = (RunFailed, NoValue, ConnectionError)
 
 
 async def run(
-    file: ScenarioFile,
-    client: Client,
-    exchange: TokenExchange | None,
-    *,
-    seed: int | None = None,
-    keep: bool = False,
+    file: ScenarioFile, client: Client, exchange: TokenExchange | None, *, seed: int | None = None, keep: bool = False
 ) -> RunResult:
     """Run a scenario in a new world, and return the result. The world is deleted afterwards unless `keep` is True.
-
-    `exchange` describes the request that returns an access token, or is None if the service has no such request.
+    `exchange` describes the request that returns an access token, if the service has one.
     """
     runner = _Run(file, client, exchange, seed)
     try:
@@ -104,10 +98,8 @@ class _Run:
     # --- preparing ----------------------------------------------------------------------------------------------
 
     async def _prepare(self) -> None:
-        """Create a world, register a receiver if the file needs one, and activate the scenario.
-
-        The request for the world specifies all settings and the list of active scenarios, so a run does not depend on
-        the server's command-line flags.
+        """Create a world, register a receiver if the file needs one, and activate the scenario. The request specifies
+        all settings, so a run does not depend on the server's command-line flags.
         """
         wanted = {
             "clock": {"mode": "manual", "now": MANUAL_START},
@@ -208,9 +200,8 @@ class _Run:
         return done.get("resource")
 
     async def _call(self, key: str, call: DriveCall) -> Reply:
-        """Make the call in a step. Repeat the call after a response 429 or 503, and after a dropped connection.
-
-        Raise `RunFailed` if the response is not the expected one.
+        """Make the call in a step, and repeat it after 429, 503 and dropped connections. Raise `RunFailed` if the
+        response is not the expected one.
         """
         path = fill(call.path, self._variables)
         body = fill(call.body, self._variables)
@@ -237,10 +228,7 @@ class _Run:
     async def _attempt(
         self, call: DriveCall, method: str, path: str, body: object, headers: Mapping[str, str]
     ) -> Reply | None:
-        """Make one attempt at a call. If the access token has expired, get a new token and try again.
-
-        Return None if the connection was dropped.
-        """
+        """Make one attempt at a call, and another if the token has expired. None: the connection was dropped."""
         environment = self._environment(call)
         if path.startswith(f"{CONTROL_BASE}/"):
             own = {**self._control_headers, "X-Simulator-Environment": environment}

@@ -1,7 +1,4 @@
-"""The timeline of a run: events, delivery attempts, and calls affected by faults, in order.
-
-The entries are fetched from the control API after each step.
-"""
+"""The timeline of a run: events, delivery attempts, and calls affected by faults, fetched after each step."""
 
 from __future__ import annotations
 
@@ -34,9 +31,8 @@ class Trace:
         self.attempts: list[JsonObject] = []
 
     async def collect(self, *, delivered: bool) -> list[TimelineEntry]:
-        """Return the timeline entries since the last call, in order.
-
-        Delivery attempts are included only if `delivered` is True. Pass True only after all due attempts have ended.
+        """Return the timeline entries since the last call, in order. Pass `delivered` to include delivery attempts, but
+        only after all due attempts have ended.
         """
         # Before all attempts have ended, the set of finished attempts depends on the receiver's speed, and runs would
         # not repeat exactly.
@@ -53,10 +49,7 @@ class Trace:
 
     @property
     def _may_have_faults(self) -> bool:
-        """Return True if faults can be active during the run.
-
-        Faults can be set by the scenario, by another active scenario, or by a control call in the `drive` section.
-        """
+        """Whether the scenario, another one that is active, or a control call can set faults during the run."""
         document = self._file.document
         calls_control = b"_simulator/" in dumps(document.get("drive", []))
         return bool(document.get("faults") or document.get("with") or calls_control)
@@ -94,9 +87,7 @@ class Trace:
         return self._faults.get(identifier, f"the fault {identifier}")
 
     def _attempt(self, row: Mapping[str, Any]) -> str:
-        """Describe a delivery attempt in one line: event, endpoint, response, next attempt, and the fault that affected
-        the attempt.
-        """
+        """Describe a delivery attempt in one line, including the next attempt and the fault that affected it."""
         nth = f", attempt {row['attempt']}" if row["attempt"] > 1 else ""
         by = f", by {self._fault(row['fault_id'])}" if row.get("fault_id") else ""
         return f"{row['event_type']} → {self._endpoint(row)}{nth}: {_response(row)}{by}"

@@ -1,7 +1,4 @@
-"""Types with which a provider declares how to trigger its events.
-
-The declarations specify how to create objects, and how to cause special transitions.
-"""
+"""Types with which a provider declares how to create objects and trigger its events."""
 
 from __future__ import annotations
 
@@ -41,10 +38,7 @@ class History:
     begin: Callable[[World, str, int], Drive]
     """Returns the steps before the first order, given the world, an environment and the number of days."""
     episode: Callable[[World, str, str, int], Episode]
-    """Returns an order, given the world, an environment, a mix and the order's number.
-
-    Random choices are derived from the world's seed.
-    """
+    """Returns an order, given the world, an environment, a mix and the order's number. Choices depend on the seed."""
     hours: tuple[int, int]
     """The hours of the day, in UTC, between which orders are created."""
 
@@ -71,15 +65,10 @@ class Factory:
 
 @dataclass(frozen=True)
 class Triggers:
-    """A provider's functions for triggering any of its events on request, for cases that the state tables, actions,
-    timers and operations do not cover.
-    """
+    """A provider's functions for triggering any of its events on request, where its tables and rows do not suffice."""
 
     without_funds: Callable[[World, ActionTable, str, Cause], AbstractContextManager[None]]
-    """A context manager that empties the balance that pays for a resource, given its id.
-
-    The balance is restored at the end of the block. Call this inside a transaction.
-    """
+    """Empties the balance that pays for a resource, given its id, until the end of the block, inside a transaction."""
     factories: tuple[Factory, ...] = ()
     """The factories. If several kinds emit an event, the first factory is used."""
     incoming: Callable[[World, Any, str], Setup | None] = lambda world, record, event: None
@@ -87,10 +76,7 @@ class Triggers:
     parameters: Callable[[Any, Move], JsonObject] = lambda record, move: {}
     """Returns the parameters with which an action triggers this transition and not another."""
     steps: Mapping[str, Callable[[World, Any, str], Drive]] = field(default_factory=dict)
-    """The steps for transitions that need more than one call or timer, by kind.
-
-    If () is returned, an API call is used.
-    """
+    """The steps for transitions that need more than one call or timer, by kind. For (), an API call is used."""
     history: History | None = None
     """The orders that `POST /_simulator/seed` creates, if the service has any."""
 
