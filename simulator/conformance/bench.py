@@ -1,8 +1,4 @@
-"""The test bench for behaviour rules (`Law`): calls to the service, control of its world, and the tally of verdicts.
-
-A rule creates the resources that it needs with `done`. If the service refuses such a call, the rule is not checked. A
-rule records verdicts with `equal`, `holds`, `refused` and similar methods.
-"""
+"""The test bench for behaviour rules (`Law`): calls to the service, control of its world, and the tally of verdicts."""
 
 from __future__ import annotations
 
@@ -13,7 +9,7 @@ from functools import cached_property
 from typing import Literal, TypeAlias
 from uuid import uuid4
 
-from simulator.conformance.rules import SHOWN_CHARACTERS, Finding, Rule, Tally
+from simulator.conformance.rules import SHOWN_CHARACTERS, Finding, Rule, ShapeFault, Tally
 from simulator.conformance.service import FRESH_KEY, Answer, MissingField, Service
 from simulator.conformance.world import ControlledWorld
 from simulator.engine.text.json import Shown
@@ -31,9 +27,6 @@ WITHOUT: dict[Need, str] = {
 }
 
 
-EventFaults: TypeAlias = Callable[[str, str], Iterable[tuple[str, str, bool]]]
-
-
 class SetupRefused(Exception):
     """The service refused a request that a rule needs before it can check anything."""
 
@@ -47,18 +40,19 @@ class MissingData(Exception):
 
 
 class Bench:
-    """The environment in which behaviour rules check a service: the client, the controlled world and the verdicts."""
+    """The environment in which behaviour rules check a service: the client, the controlled world and the verdicts.
+
+    A rule creates the resources that it needs with `done`. If the service refuses such a call, the rule is not checked.
+    A rule records verdicts with `equal`, `holds`, `refused` and similar methods.
+    """
 
     def __init__(
         self, service: Service, tally: Tally, world: ControlledWorld | None, *, writes: bool, hook: str | None = None,
-        event_faults: EventFaults = lambda kind, raw: (),
+        event_faults: Callable[[str, str], Iterable[ShapeFault]] = lambda kind, raw: (),
     ) -> None:  # fmt: skip
         self.service, self.tally, self._world, self.writes, self._hook = service, tally, world, writes, hook
         self.event_faults = event_faults
-        """Yields the contract violations in an event.
-
-        Each consists of the path, the fault, and whether the path is specified.
-        """
+        """Yields the contract violations in an event, given its type and its JSON."""
         self.rule: Rule
         self.answer: Answer | None = None
 
@@ -75,9 +69,7 @@ class Bench:
     def has(self, need: Need) -> bool:
         if need == "writes":
             return self.writes
-        if need == "hook":
-            return self._world is not None or self._hook is not None
-        return self._world is not None
+        return self.controlled or (need == "hook" and self._hook is not None)
 
     @property
     def hook(self) -> str:
@@ -99,8 +91,6 @@ class Bench:
         if "other_environment" in vars(self):
             self.other_environment.close()
         self.service.close()
-
-    # Calls.
 
     def call(
         self, operation: str, body: object = None, *, query: Mapping[str, object] | None = None,
@@ -129,8 +119,6 @@ class Bench:
         It contains a capital letter, to detect a service that ignores case.
         """
         return f"{word}-{uuid4().hex[:12]}"
-
-    # Verdicts.
 
     def holds(
         self, held: bool, answer: Answer, message: str, place: str = "", *, after: tuple[Answer, ...] = ()
@@ -174,12 +162,8 @@ class Bench:
         """Check that a list item (`row`) has the same fields and values as the full resource."""
         for name in sorted({*row, *full}):
             got, wanted = row.get(name, ABSENT), full.get(name, ABSENT)
-            self.holds(
-                got == wanted,
-                answer,
-                (f"{name} is {shown(got)} in the list, but {shown(wanted)} in the resource"),
-                name,
-            )
+            message = f"{name} is {shown(got)} in the list, but {shown(wanted)} in the resource"
+            self.holds(got == wanted, answer, message, name)
 
     def refused(
         self, answer: Answer, status: int, code: str | None = None, *, param: str | None = None,
@@ -190,10 +174,8 @@ class Bench:
         held = answer.status == status and (code is None or answer.code == code)
         if not self.holds(held, answer, f"returns {answer.short}, not {wanted}", "status", after=after):
             return False
-        if param is not None:
-            message = f"param is {shown(answer.param)}, not {shown(param)}"
-            return self.holds(answer.param == param, answer, message, "error.param", after=after)
-        return True
+        message = f"param is {shown(answer.param)}, not {shown(param)}"
+        return param is None or self.holds(answer.param == param, answer, message, "error.param", after=after)
 
     def accepted(self, answer: Answer, status: int | None = None, *, after: tuple[Answer, ...] = ()) -> bool:
         held = answer.ok if status is None else answer.status == status
@@ -211,8 +193,7 @@ def read(answer: Answer, place: str) -> object:
 
 
 def shown(value: object) -> str:
-    text = value if value is ABSENT else repr(value)
-    return str(text)[:SHOWN_CHARACTERS]
+    return (ABSENT if value is ABSENT else repr(value))[:SHOWN_CHARACTERS]
 
 
 def finding(rule: Rule, answer: Answer, place: str, message: str, after: tuple[Answer, ...] = ()) -> Finding:

@@ -31,9 +31,7 @@ LEFT_OUT = {
     "inbox_wait": "it waits in real time",
     "seed": "a generated history would take minutes",
     "advance": "a generated duration would advance the clock through years of timers",
-    "put_clock": (
-        "a generated time would advance the clock through years of timers, and runs with a running clock differ"
-    ),
+    "put_clock": "a generated time would advance the clock through years, and runs with a running clock differ",
     "put_state": "it replaces the world under test",
     "delete_world": "it deletes the world under test",
     "openapi_json": "its response is too long to be recorded",
@@ -149,14 +147,8 @@ async def _follow(calls: Path, listener: ProgressListener[None]) -> None:
 
 
 def _environment(settings: ConformanceSettings) -> Mapping[str, str]:
-    package = Path(__file__).resolve().parents[2]
-    paths = [str(package), *filter(None, [os.environ.get("PYTHONPATH")])]
+    paths = [str(Path(__file__).resolve().parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
     more = {WEBHOOK_URL: settings.webhook_url} if settings.webhook_url else {}
     kept = {name: value for name, value in os.environ.items() if not name.startswith("SCHEMATHESIS_")}
-    return {
-        **kept,
-        "PYTHONPATH": os.pathsep.join(paths),
-        PUBLIC_KEY: settings.public_key,
-        SECRET_KEY: settings.secret_key,
-        **more,
-    }
+    keys = {PUBLIC_KEY: settings.public_key, SECRET_KEY: settings.secret_key}
+    return {**kept, "PYTHONPATH": os.pathsep.join(paths), **keys, **more}

@@ -1,14 +1,10 @@
-"""Behaviour rules (laws) as data, and the code that runs them.
-
-A rule contains a title, the clause that supports it, and the function that checks it. A service is checked with its
-`Rulebook`. A rule creates the resources that it needs on a `Bench`. A rule for all responses (`Always`) is checked
-with each response in the run.
-"""
+"""Behaviour rules (laws) as data, and the code that runs them. A service is checked with its `Rulebook`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -28,11 +24,7 @@ Faults = Callable[[Answer], Iterator[tuple[str, str | None]]]
 
 @dataclass(frozen=True)
 class Law:
-    """A behaviour rule that is checked with its own calls.
-
-    It is based on a clause of the specification (a promise), or on a decision where the specification is silent (a
-    guess).
-    """
+    """A behaviour rule that is checked with its own calls. It creates the resources that it needs on a `Bench`."""
 
     rule: Rule
     check: Callable[[Bench], None]
@@ -47,30 +39,24 @@ class Always:
     faults: Faults
 
 
-def promise(name: str, clause: str, *needs: Need) -> Callable[[Callable[[Bench], None]], Law]:
-    """Decorator for a function that checks a clause of the specification. The function's docstring becomes the rule's
-    title in reports.
-    """
-    return lambda check: Law(_rule(name, check, clause, promise=True), check, needs)
+def _law(name: str, basis: str, *needs: Need, promise: bool) -> Callable[[Callable[[Bench], None]], Law]:
+    return lambda check: Law(Rule(name, _title(check), basis, promise), check, needs)
 
 
-def guess(name: str, assumption: str, *needs: Need) -> Callable[[Callable[[Bench], None]], Law]:
-    """Decorator for a function that checks an assumption. `assumption` is the id of the decision."""
-    return lambda check: Law(_rule(name, check, assumption, promise=False), check, needs)
+def _always(name: str, basis: str, *, promise: bool) -> Callable[[Faults], Always]:
+    return lambda faults: Always(Rule(name, _title(faults), basis, promise), faults)
 
 
-def always_promise(name: str, clause: str) -> Callable[[Faults], Always]:
-    """Decorator for a function that checks a clause of the specification in every response."""
-    return lambda faults: Always(_rule(name, faults, clause, promise=True), faults)
+def _title(judge: object) -> str:
+    return " ".join((judge.__doc__ or "").split())
 
 
-def always_guess(name: str, assumption: str) -> Callable[[Faults], Always]:
-    """Decorator for a function that checks an assumption in every response."""
-    return lambda faults: Always(_rule(name, faults, assumption, promise=False), faults)
-
-
-def _rule(name: str, judge: object, basis: str, *, promise: bool) -> Rule:
-    return Rule(name, " ".join((judge.__doc__ or "").split()), basis, promise)
+promise, guess = partial(_law, promise=True), partial(_law, promise=False)
+"""Decorators for a function that checks a clause of the specification (`promise`), or an assumption (`guess`, with the
+id of the decision). The function's docstring becomes the rule's title in reports.
+"""
+always_promise, always_guess = partial(_always, promise=True), partial(_always, promise=False)
+"""Decorators for a function that checks every response."""
 
 
 @dataclass(frozen=True)
@@ -190,22 +176,16 @@ def play(
             else:
                 bench.tally.breaks(rule, finding(rule, missing.answer, missing.place, str(missing)))
         except NoAnswer as silent:
-            bench.tally.breaks(rule, Finding(
-                rule.name, str(silent).partition(":")[0], "connection", rule.basis, str(silent), "", None, ""
-            ))  # fmt: skip
-        except CallRefused as impossible:
-            # The service's response led to an action that is illegal in the service's world.
-            if bench.answer is None:
-                raise
-            bench.tally.breaks(
-                rule,
-                finding(rule, bench.answer, "", (f"the response does not match the state of the world: {impossible}")),
-            )
-        except (LookupError, TypeError, ValueError, ArithmeticError) as error:
-            # Rules read responses. If a response cannot be read, the service is at fault.
+            operation, why = str(silent).partition(":")[0], str(silent)
+            bench.tally.breaks(rule, Finding(rule.name, operation, "connection", rule.basis, why, "", None, ""))
+        except (CallRefused, LookupError, TypeError, ValueError, ArithmeticError) as error:
+            # Rules read responses. If a response cannot be read, or if it led to an action that is illegal in the
+            # service's world, the service is at fault.
             if bench.answer is None:
                 raise
             message = f"the response cannot be read ({type(error).__name__}: {error})"
+            if isinstance(error, CallRefused):
+                message = f"the response does not match the state of the world: {error}"
             bench.tally.breaks(rule, finding(rule, bench.answer, "", message))
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import tomllib
-from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,29 +27,24 @@ ENOUGH_EXAMPLES = 10
 UNKNOWN_METHODS = "(unknown methods)"
 
 
-def _promise(name: str, title: str, basis: str) -> Rule:
-    return Rule(name, title, basis, promise=True)
-
+_promise, _guess = partial(Rule, promise=True), partial(Rule, promise=False)
 
 CHECKS = {
     "not_a_server_error": _promise("answer.server_error", "No request causes an internal error.", "Errors"),
     "negative_data_rejection": _promise("request.invalid_accepted", "An invalid request is refused.", "Errors"),
     "positive_data_acceptance": _promise("request.valid_refused", "A valid request is accepted.", "Endpoints"),
     "missing_required_header": _promise("request.header_missing", "A missing header is refused.", "Endpoints"),
-    "unsupported_method": Rule("request.method", "An unknown method returns 405.", "H3", promise=False),
-    "allow_header_conformance": Rule("request.allow", "405 lists the allowed methods.", "H3", promise=False),
+    "unsupported_method": _guess("request.method", "An unknown method returns 405.", "H3"),
+    "allow_header_conformance": _guess("request.allow", "405 lists the allowed methods.", "H3"),
     "ignored_auth": _promise("auth.required", "A call without a valid token is refused.", "Endpoints: common rules"),
     "use_after_free": _promise("delete.gone", "A deleted resource is not found.", "Endpoints: DELETE"),
-    "ensure_resource_availability": _promise(
-        "get.after_create", "A new resource can be read.", "Endpoints"
-    ),
-}  # fmt: skip
+    "ensure_resource_availability": _promise("get.after_create", "A new resource can be read.", "Endpoints"),
+}
 """The rules that correspond to the checks in schemathesis."""
 
-ASSUMED_INVALID = Rule(
-    "request.assumed_invalid_accepted", "An invalid request is refused (assumed).", "assumptions.md",
-    promise=False,
-)  # fmt: skip
+ASSUMED_INVALID = _guess(
+    "request.assumed_invalid_accepted", "An invalid request is refused (assumed).", "assumptions.md"
+)
 """The rule for requests that violate only assumed constraints."""
 
 
@@ -64,19 +59,17 @@ def read_outcome(report: Report, summary: Shown, calls: Path, shapes: ShapeJudge
     for kind, operations in summary["warnings"].items():
         if operations:
             explanation = _explanation(settings, kind, operations, rulebook)
-            words = (
-                f"{kind}: {', '.join(map(str, operations))}\n{explanation or 'This warning has no known explanation.'}"
-            )
+            why = explanation or "This warning has no known explanation."
+            words = f"{kind}: {', '.join(map(str, operations))}\n{why}"
             (report.notes if explanation else report.troubles).append(words)
     tally.assumed = rulebook.assumed
     known = set(operation_ids())
-    tally.knows(list(CHECKS.values()))
-    tally.knows([ASSUMED_INVALID])
+    tally.knows([*CHECKS.values(), ASSUMED_INVALID])
     for operation, call, checks, at in _recorded(calls):
         answer = _answer_of(operation, call)
         report.calls += 1
         counted = operation if operation in known else UNKNOWN_METHODS
-        report.answers.setdefault(counted, Counter())[answer.short if answer else "no response"] += 1
+        report.answers[counted][answer.short if answer else "no response"] += 1
         if answer is None:
             continue
         judge_shape(tally, shapes, answer)
@@ -165,9 +158,9 @@ def _text(part: Shown | None, name: str) -> str:
 
 
 def _error(error: Any) -> str:
-    if isinstance(error, Mapping):
-        return ", ".join(f"{name}: {value}" for name, value in error.items() if value)
-    return str(error)
+    if not isinstance(error, Mapping):
+        return str(error)
+    return ", ".join(f"{name}: {value}" for name, value in error.items() if value)
 
 
 def _explanation(settings: ConformanceSettings, kind: str, operations: list[Shown], rulebook: Rulebook) -> str | None:
@@ -193,9 +186,6 @@ def _explanation(settings: ConformanceSettings, kind: str, operations: list[Show
 
 def _depending_on_state() -> set[str]:
     """Return the operations that may refuse valid requests, as listed in schemathesis.toml."""
-    configured = {
-        name
-        for entry in tomllib.loads(contract_file("schemathesis.toml").decode())["operations"]
-        for name in entry["include-operation-id"]
-    }
+    entries = tomllib.loads(contract_file("schemathesis.toml").decode())["operations"]
+    configured = {name for entry in entries for name in entry["include-operation-id"]}
     return {label for label, name in operation_ids().items() if name in configured}

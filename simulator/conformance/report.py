@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, field
 from urllib.parse import urlsplit
@@ -19,14 +19,6 @@ SHOWN_NAMES = 12
 """The maximum number of names in one line of the text report. The JSON report contains all names."""
 
 
-@dataclass(frozen=True)
-class Unreached:
-    """An operation that never succeeded during the run."""
-
-    operation: str
-    why: str
-
-
 @dataclass
 class Report:
     """The results of one conformance run."""
@@ -35,8 +27,9 @@ class Report:
     tally: Tally
     seconds: float = 0.0
     calls: int = 0
-    unreached: list[Unreached] = field(default_factory=list)
-    answers: dict[str, Counter[str]] = field(default_factory=dict)
+    unreached: dict[str, str] = field(default_factory=dict)
+    """The operations that never succeeded during the run, each with the reason."""
+    answers: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     """The number of times that each operation returned each status. Errors include the code: `422 amount_too_low`."""
     troubles: list[str] = field(default_factory=list)
     """The reasons why the run is incomplete: schemathesis errors and unexplained warnings."""
@@ -45,8 +38,7 @@ class Report:
 
     @property
     def passed(self) -> bool:
-        differing = self.settings.strict and self.differ
-        return not (self.unreached or self.broken or self.troubles or differing)
+        return not (self.unreached or self.broken or self.troubles or (self.settings.strict and self.differ))
 
     @property
     def broken(self) -> list[Finding]:
@@ -65,15 +57,9 @@ class Report:
             "seed": self.settings.seed,
             "seconds": round(self.seconds, 1),
             "calls": self.calls,
-            "floor": {"unreached": [asdict(row) for row in self.unreached]},
-            "promises": {
-                "kept": tally.holding(promises=True),
-                "broken": [asdict(found) for found in self.broken],
-            },
-            "guesses": {
-                "kept": tally.holding(promises=False),
-                "differ": [asdict(found) for found in self.differ],
-            },
+            "floor": {"unreached": [{"operation": name, "why": why} for name, why in self.unreached.items()]},
+            "promises": {"kept": tally.holding(promises=True), "broken": [asdict(found) for found in self.broken]},
+            "guesses": {"kept": tally.holding(promises=False), "differ": [asdict(found) for found in self.differ]},
             "unjudged": [{"rule": name, "why": why} for name, why in sorted(tally.unjudged.items())],
             "troubles": self.troubles,
             "rules": [
@@ -117,9 +103,7 @@ class Report:
             reasons.append("the run is incomplete")
         if self.settings.strict and self.differ:
             reasons.append(f"{counted(len(self.differ), 'differing guess', 'differing guesses')}")
-        if reasons:
-            return f"Does not conform: {', '.join(reasons)}."
-        return "Conforms."
+        return f"Does not conform: {', '.join(reasons)}." if reasons else "Conforms."
 
     def _head(self) -> list[str]:
         settings, tally = self.settings, self.tally
@@ -134,18 +118,14 @@ class Report:
             f"| guesses (assumed rules) | {tally.holding(promises=False)} | {len(self.differ)} |",
         ]
         if settings.plays_laws:
-            lines += [f"| operations that returned 2xx | {self._reached} | {len(self.unreached)} |"]
+            reached = sum(any(answer.startswith("2") for answer in counts) for counts in self.answers.values())
+            lines += [f"| operations that returned 2xx | {reached} | {len(self.unreached)} |"]
         if self.broken or self.differ:
             lines += ["", "The calls below use this token:", "", f"    {self._token_line}"]
             if settings.own:
-                port = urlsplit(settings.base_url).port
-                again = f"rampsim serve --clock manual --port {port}"
+                again = f"rampsim serve --clock manual --port {urlsplit(settings.base_url).port}"
                 lines += ["", f"The simulator of this run has ended. To start a similar one, run `{again}`."]
         return lines
-
-    @property
-    def _reached(self) -> int:
-        return sum(1 for counts in self.answers.values() if any(answer.startswith("2") for answer in counts))
 
     @property
     def _token_line(self) -> str:
@@ -159,23 +139,19 @@ class Report:
     def _floor(self) -> list[str]:
         if not self.unreached:
             return []
-        return ["", "## Never reached", "", *(f"- {row.operation}: {row.why}" for row in self.unreached)]
+        return ["", "## Never reached", "", *(f"- {name}: {why}" for name, why in self.unreached.items())]
 
     def _unjudged(self) -> list[str]:
         reasons: dict[str, list[str]] = {}
         for name, why in sorted(self.tally.unjudged.items()):
             reasons.setdefault(why, []).append(name)
-        if not reasons:
-            return []
-        lines = ["", "## Not judged"]
+        lines = ["", "## Not judged"] if reasons else []
         for why, names in sorted(reasons.items()):
             lines += ["", f"{len(names)}, because {why}: {_some(names)}"]
         return lines
 
     def junit(self) -> str:
-        """Return a JUnit report with a test case for each rule and for each operation that must succeed at least
-        once.
-        """
+        """Return a JUnit report with a case for each rule and for each operation that must succeed at least once."""
         cases: list[Case] = []
         for name, rule in sorted(self.tally.rules.items()):
             found = "\n\n".join(_words(one) for one in self.tally.findings.values() if one.rule == name)
@@ -183,7 +159,7 @@ class Report:
             failure = Failure(f"{rule.title} ({rule.basis})", found) if fails else None
             kind, unjudged = "promise" if rule.promise else "guess", self.tally.unjudged.get(name, "")
             cases.append(Case(kind, name, failure, unjudged, "" if fails else found))
-        unreached = {row.operation: Failure(row.why) for row in self.unreached}
+        unreached = {name: Failure(why) for name, why in self.unreached.items()}
         cases += [Case("floor", name, unreached.get(name)) for name in sorted({*self.answers, *unreached})]
         cases += [Case("run", "the whole run", Failure(trouble)) for trouble in self.troubles]
         return junit(Suite("rampsim conform", cases, self.seconds))
@@ -191,12 +167,10 @@ class Report:
 
 def _findings(title: str, findings: list[Finding]) -> list[str]:
     """Return the lines for the findings. A finding that many operations share is listed once."""
-    if not findings:
-        return []
     alike: dict[tuple[str, str, str], list[Finding]] = {}
     for found in findings:
         alike.setdefault((found.rule, found.place, found.message), []).append(found)
-    lines = ["", f"## {title}"]
+    lines = ["", f"## {title}"] if findings else []
     for found, *others in alike.values():
         place = f", {found.place}" if found.place else ""
         lines += ["", f"### {found.rule}: {found.operation}{place}", "", _words(found)]

@@ -44,6 +44,19 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class ShapeFault:
+    """One difference between a response or an event and the contract."""
+
+    word: str
+    """The kind of fault, a key in `shapes.TITLES`."""
+    place: str
+    """The dotted path, in which [] represents any item of a list."""
+    promise: bool
+    basis: str
+    message: str
+
+
+@dataclass(frozen=True)
 class AssumedPoint:
     """A case in which a promise depends on an assumption. If the promise is broken in this case, only the assumption is
     wrong.
@@ -101,10 +114,7 @@ class Tally:
 
         In that case, a rule that cannot read the field at this path does not report the fault again.
         """
-        return any(
-            found.operation == operation and found.place == place and found.rule.startswith("shape.")
-            for found in self.findings.values()
-        )
+        return any(rule.startswith("shape.") and at == [operation, place] for rule, *at in self.findings)
 
     def _masked(self, text: str, shown: str) -> str:
         hidden = text.replace(self.secret, shown) if self.secret else text
@@ -115,8 +125,5 @@ class Tally:
 
     def holding(self, *, promises: bool) -> int:
         """Return the number of rules that were checked and never broken."""
-        return sum(
-            1
-            for name, times in self.judged.items()
-            if times and self.rules[name].promise is promises and name not in self.broken
-        )
+        held = [name for name, times in self.judged.items() if times and name not in self.broken]
+        return sum(self.rules[name].promise is promises for name in held)

@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
@@ -15,7 +15,7 @@ from pathlib import Path
 from simulator.conformance.bench import Bench
 from simulator.conformance.fuzzing import Unusable, fuzz, fuzz_control
 from simulator.conformance.laws import Rulebook, observe, play
-from simulator.conformance.report import Report, Unreached
+from simulator.conformance.report import Report
 from simulator.conformance.rules import Tally
 from simulator.conformance.service import TIMEOUT_SECONDS, Answer, Service, parsed
 from simulator.conformance.settings import ConformanceSettings
@@ -46,8 +46,7 @@ class TokenRefused(Exception):
 @asynccontextmanager
 async def own_simulator() -> AsyncIterator[str]:
     """Start a simulator with a manual clock, yield its base URL, and stop the simulator at the end of the block."""
-    application = create_app(Config(clock="manual"))
-    async with serving(application) as origin:
+    async with serving(create_app(Config(clock="manual"))) as origin:
         # Malformed requests are intentional.
         logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
         yield f"{origin}{BASE}"
@@ -89,23 +88,18 @@ async def run(
         async with own_simulator() as base_url:
             await fuzz_control(report, base_url.removesuffix(BASE), listener)
     if settings.plays_laws:
-        report.unreached = list(_unreached(report))
+        report.unreached = dict(_unreached(report))
     report.seconds = time.monotonic() - started
     return report
 
 
-def _unreached(report: Report) -> Iterator[Unreached]:
+def _unreached(report: Report) -> Iterator[tuple[str, str]]:
+    reads = report.settings.mode == "read-only"
     for operation in operation_ids():
-        if (
-            report.settings.mode == "read-only"
-            and not operation.startswith("GET ")
-            and operation != TOKEN_EXCHANGE.operation
-        ):
-            continue
         counts = report.answers.get(operation, Counter())
-        if any(answer.startswith("2") for answer in counts):
-            continue
-        yield Unreached(operation, _why(counts, reads=report.settings.mode == "read-only"))
+        callable_here = not reads or operation.startswith("GET ") or operation == TOKEN_EXCHANGE.operation
+        if callable_here and not any(answer.startswith("2") for answer in counts):
+            yield operation, _why(counts, reads=reads)
 
 
 def _why(counts: Counter[str], *, reads: bool) -> str:
@@ -114,16 +108,13 @@ def _why(counts: Counter[str], *, reads: bool) -> str:
     telling = Counter({answer: times for answer, times in counts.items() if answer[:3] not in ("400", "401")})
     if not counts:
         return "this run never called it"
-    often = ", ".join(f"{answer} ({_times(count)})" for answer, count in (telling or counts).most_common(3))
+    most = (telling or counts).most_common(3)
+    often = ", ".join(f"{answer} ({'once' if count == 1 else f'{count} times'})" for answer, count in most)
     if not telling and all(answer.startswith("401") for answer in counts):
         return f"it was called only without a valid token, or it rejects every token: {often}"
     if reads and all(answer.startswith("404") for answer in telling):
         return f"it returned {often}; a run that only reads needs an account with such a resource"
     return f"it returned {often}"
-
-
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count} times"
 
 
 def ask_token(settings: ConformanceSettings) -> None:
@@ -150,20 +141,16 @@ def play_laws(
     Raise `MissingField` if a response has no token.
     """
     settings, tally = report.settings, report.tally
-    answers: dict[str, Counter[str]] = defaultdict(Counter)
 
     def on_answer(answer: Answer) -> None:
         bench.answer = answer
         judge_shape(tally, shapes, answer)
         observe(rulebook.always, tally, answer)
-        answers[answer.operation][answer.short] += 1
-
-    def event_faults(kind: str, raw: str) -> Iterator[tuple[str, str, bool]]:
-        for fault in shapes.event_faults(kind, raw):
-            yield fault.place, fault.message, fault.promise
+        report.answers[answer.operation][answer.short] += 1
+        report.calls += 1
 
     service = Service(settings.base_url, settings.public_key, settings.secret_key, TOKEN_EXCHANGE, on_answer)
-    writes = settings.mode == "full"
+    writes, event_faults = settings.mode == "full", shapes.event_faults
     tally.assumed = rulebook.assumed
     tally.knows([row.rule for row in rulebook.always])
     control = settings.control_url if writes else None
@@ -176,6 +163,3 @@ def play_laws(
     for row in rulebook.always:
         if not tally.judged.get(row.rule.name):
             tally.unjudged[row.rule.name] = "no response in this run has this field"
-    for operation, counts in answers.items():
-        report.answers.setdefault(operation, Counter()).update(counts)
-    report.calls += sum(counts.total() for counts in answers.values())

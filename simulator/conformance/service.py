@@ -25,8 +25,6 @@ MOST_WAITS = 5
 FRESH_KEY = "$(date +%s)-$RANDOM"
 """A shell expression for a fresh Idempotency-Key that works in any shell."""
 
-"""The operation that exchanges a key pair for a token."""
-
 _FOLD = re.compile(r"\{([a-z_]+)\}")
 
 
@@ -157,8 +155,7 @@ class Answer:
 
     @property
     def short(self) -> str:
-        code = f" {self.code}" if self.code else ""
-        return f"{self.status}{code}"
+        return f"{self.status} {self.code}" if self.code else str(self.status)
 
 
 class Service:

@@ -19,10 +19,8 @@ PUBLIC_KEY = "RAMPSIM_PUBLIC_KEY"
 SECRET_KEY = "RAMPSIM_SECRET_KEY"
 WEBHOOK_URL = "RAMPSIM_WEBHOOK_URL"
 """Environment variables that pass values to the schemathesis hooks."""
-JUDGED_HERE = (
-    "status_code_conformance", "content_type_conformance", "response_headers_conformance",
-    "response_schema_conformance",
-)  # fmt: skip
+_PARTS = ("status_code", "content_type", "response_headers", "response_schema")
+JUDGED_HERE = tuple(f"{part}_conformance" for part in _PARTS)
 """schemathesis checks that `shapes` replaces, because `shapes` reports each fault's path and provenance."""
 
 PHASES = ("examples", "coverage", "fuzzing", "stateful")
@@ -64,10 +62,7 @@ class ConformanceSettings:
 
     @property
     def judges_control(self) -> bool:
-        """True if the run checks the control API.
-
-        Only the simulator has this API, so a run against another service does not check it.
-        """
+        """True if the run checks the control API, which only the simulator has."""
         return self.own and self.only in (None, "control") and not self.narrowed
 
     @property

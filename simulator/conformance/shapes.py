@@ -1,6 +1,4 @@
-"""Comparison of responses with the contract.
-
-Each part of the contract has a provenance. A missing field is a broken promise if the specification contains the
+"""Comparison of responses with the contract. A missing field is a broken promise if the specification contains the
 field, and a wrong guess if the field is only assumed.
 """
 
@@ -14,9 +12,9 @@ from urllib.parse import quote
 import orjson
 
 from simulator.conformance.bench import finding
-from simulator.conformance.rules import Rule, Tally
+from simulator.conformance.rules import Rule, ShapeFault, Tally
 from simulator.conformance.service import Answer
-from simulator.kernel.dataclass import dataclass
+from simulator.contract.files import followed
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator, ValidationError
@@ -46,19 +44,6 @@ TITLES = {
     "variant": "A value matches one of its variants.",
     "closed": "A response has no undeclared fields.",
 }
-
-
-@dataclass(frozen=True)
-class ShapeFault:
-    """One difference between a response and the contract."""
-
-    word: str
-    """The kind of fault, a key in `TITLES`."""
-    place: str
-    """The dotted path, in which [] represents any item of a list."""
-    promise: bool
-    basis: str
-    message: str
 
 
 class ShapeJudge:
@@ -160,12 +145,7 @@ class ShapeJudge:
         return Registry([(_DOCUMENT, dict(self._document))])
 
     def _resolved(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
-        while "$ref" in node:
-            found: Any = self._document
-            for part in node["$ref"].removeprefix("#/").split("/"):
-                found = found[part.replace("~1", "/").replace("~0", "~")]
-            node = found
-        return node
+        return followed(self._document, node)
 
     def _of(self, error: ValidationError, schema: Mapping[str, Any]) -> Iterator[ShapeFault]:
         """Yield the deviations from the schema behind a validation error. For a union, use the closest variant."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from simulator.conformance.service import parsed
 from simulator.engine.clients.address import inbox_path
@@ -65,17 +65,15 @@ class ControlledWorld:
 
     def other_base(self, base_url: str) -> str:
         """Return the base URL for the other environment on the same origin."""
-        parts = urlsplit(base_url)
-        return f"{parts.scheme}://{parts.netloc}{urlsplit(self.shown['credentials'][self.other_environment]['base_url']).path}"
+        own: str = self.shown["credentials"][self.other_environment]["base_url"]
+        return urljoin(base_url, urlsplit(own).path)
 
-    def advance(self, by: str) -> Shown:
-        answer: Shown = self.control.post("/clock/advance", {"by": by})
-        return answer
+    def advance(self, by: str) -> None:
+        self.control.post("/clock/advance", {"by": by})
 
-    def advance_to(self, moment: datetime | str) -> Shown:
-        at = moment if isinstance(moment, str) else timestamp(moment)
-        answer: Shown = self.control.post("/clock/advance", {"to": at})
-        return answer
+    def advance_to(self, moment: datetime | str) -> None:
+        at = moment if isinstance(moment, str) else moment.isoformat().replace("+00:00", "Z")
+        self.control.post("/clock/advance", {"to": at})
 
     def act(self, action: str, target: str | None = None, **parameters: object) -> Shown:
         """Perform an action, and return its result. `resource` in the result is the target after the action."""
@@ -83,19 +81,9 @@ class ControlledWorld:
         answer: Shown = self.control.post(f"/actions/{action}", {**given, **parameters})
         return answer
 
-    def events(self, kind: str | None = None, object_id: str | None = None) -> list[Shown]:
-        rows: list[Shown] = self.control.get("/events", type=kind, object_id=object_id, environment=self.environment)[
-            "data"
-        ]
-        return rows
-
-    @property
-    def now(self) -> str:
-        return str(self.control.get("/clock")["now"])
-
     def next_midnight(self) -> datetime:
         """Return the next midnight in UTC according to the world's clock."""
-        now = datetime.fromisoformat(self.now)
+        now = datetime.fromisoformat(self.control.get("/clock")["now"])
         return now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
 
     def settle(self) -> None:
@@ -126,28 +114,19 @@ class ControlledWorld:
             self.control.call("PATCH", "/settings", {name: before[name] for name in changed})
 
 
-def timestamp(moment: datetime) -> str:
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 @contextmanager
 def controlled_world(url: str | None, public_key: str, token: str | None = None) -> Iterator[ControlledWorld | None]:
     """Yield the world that a key pair belongs to. Its scenarios are inactive until the block ends.
 
     Yield None if no world has this key pair.
     """
-    if url is None:
-        yield None
-        return
-    client = ControlClient(url, token=token, timeout_seconds=10)
-    try:
-        client.get("/health")
-        worlds = client.get("/worlds")["data"]
-    except (CallRefused, Unreachable, LookupError, TypeError):
-        yield None
-        return
-    found = next((row for row in worlds if _has(row, public_key)), None)
-    if found is None:
+    found: Shown | None = None
+    if url is not None:
+        client = ControlClient(url, token=token, timeout_seconds=10)
+        with suppress(CallRefused, Unreachable, LookupError, TypeError):
+            client.get("/health")
+            found = next((row for row in client.get("/worlds")["data"] if _has(row, public_key)), None)
+    if url is None or found is None:
         yield None
         return
     world = ControlledWorld(url.rstrip("/"), found, token)
@@ -158,10 +137,6 @@ def controlled_world(url: str | None, public_key: str, token: str | None = None)
         world.control.put("/scenarios/active", {"names": found["scenarios"]})
 
 
-def _has(world: Mapping[str, object], public_key: str) -> bool:
-    credentials = world.get("credentials")
-    if credentials is None:  # a saved world that cannot be read
-        return False
-    assert isinstance(credentials, Mapping)
-    under_test = next(iter(credentials.values()))
-    return bool(under_test["public_key"] == public_key)
+def _has(world: Shown, public_key: str) -> bool:
+    credentials = world.get("credentials")  # absent in a saved world that cannot be read
+    return credentials is not None and next(iter(credentials.values()))["public_key"] == public_key

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from simulator.conformance.report import Report, Unreached
+from simulator.conformance.report import Report
 from simulator.conformance.rules import Finding, Rule, Tally
 from simulator.conformance.settings import ConformanceSettings
 
@@ -66,7 +66,7 @@ def test_a_differing_guess_fails_only_a_strict_run(strict: bool) -> None:
 
 def test_an_unreached_operation_fails_the_run() -> None:
     made = report()
-    made.unreached = [Unreached("POST /wallets", "it returned 503 network_unavailable (7 times)")]
+    made.unreached = {"POST /wallets": "it returned 503 network_unavailable (7 times)"}
     assert not made.passed
     assert "- POST /wallets: it returned 503 network_unavailable (7 times)" in made.readable()
     assert json.loads(made.json())["floor"]["unreached"][0]["operation"] == "POST /wallets"

@@ -190,9 +190,9 @@ def envelope(bench: Bench) -> None:
 
 def _judge_shapes(bench: Bench, *, promises: bool) -> None:
     for receiver, got in _delivered(bench):
-        faults = [fault for fault in bench.event_faults(got.type, got.raw) if fault[2] is promises]
-        for place, message, _ in faults:
-            receiver.holds(False, f"{got.type}: {message}", f"{got.type} {place}")
+        faults = [fault for fault in bench.event_faults(got.type, got.raw) if fault.promise is promises]
+        for fault in faults:
+            receiver.holds(False, f"{got.type}: {fault.message}", f"{got.type} {fault.place}")
         if not faults:
             receiver.holds(True, "", "")
 

@@ -35,10 +35,7 @@ def page_rows(answer: Answer) -> Iterator[tuple[str, str | None]]:
         number, size, total = (int(answer.number(f"pagination.{name}")) for name in ("page", "size", "total"))
         due = max(0, min(size, total - (number - 1) * size))
         got = len(answer.items)
-        yield (
-            "data",
-            None if got == due else f"{got} rows on page {number}, size {size}, total {total}; not {due}",
-        )
+        yield ("data", None if got == due else f"{got} rows on page {number}, size {size}, total {total}; not {due}")
 
 
 LARGEST_WALKED = 40
