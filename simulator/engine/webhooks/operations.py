@@ -197,9 +197,7 @@ def _what_came_back(url: str, outcome: ProbeOutcome) -> str:
 
 
 WEBHOOKS = Listing(
-    search=lambda endpoint: (endpoint.url, endpoint.description),
-    searched="url and description",
-    statuses=MEANINGS,
+    search=lambda endpoint: (endpoint.url, endpoint.description), searched="url and description", statuses=MEANINGS
 )
 
 
@@ -238,13 +236,7 @@ def list_webhooks(call: Call[None, ListRequest, None]) -> Page[shapes.WebhookEnd
     return page(call, ENDPOINTS, lambda world, record: shapes.render_webhook(world, record))
 
 
-@operation(
-    "GET /webhooks/{id}",
-    "One endpoint",
-    load=_FIND,
-    errors=("not_found",),
-    shows="webhook",
-)
+@operation("GET /webhooks/{id}", "One endpoint", load=_FIND, errors=("not_found",), shows="webhook")
 def get_webhook(call: Call[None, None, Webhook]) -> shapes.WebhookEndpoint:
     """Shows one endpoint, without its signing key."""
     return shapes.render_webhook(call.world, call.resource)

@@ -169,11 +169,7 @@ class Courier:
         return bool(self._flights[world].carriers) or webhooks.may_take(world)
 
     async def settle(
-        self,
-        world: World,
-        *,
-        patience: Patience | None = None,
-        called_off: Callable[[], bool] = lambda: False,
+        self, world: World, *, patience: Patience | None = None, called_off: Callable[[], bool] = lambda: False
     ) -> int:
         """Wait until no attempt in the world is in flight or may start, or until `called_off` returns True.
 

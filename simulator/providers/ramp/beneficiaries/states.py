@@ -37,11 +37,7 @@ ERRORS = (BENEFICIARY_MISMATCH, UNSUPPORTED_PROVIDER)
 
 EVENTS = (
     EventType(
-        "beneficiary.created",
-        "a beneficiary was added",
-        "It can now be paid.",
-        narrows=False,
-        after="quote.expired",
+        "beneficiary.created", "a beneficiary was added", "It can now be paid.", narrows=False, after="quote.expired"
     ),
     EventType(
         "beneficiary.deleted",

@@ -18,7 +18,7 @@ TEST_VALUES: Mapping[str, Mapping[str, str]] = {
     },
     "bank account number ends with": {"9999": "422 invalid_bank_account"},
     "reference, label of a wallet, description of an invoice is": {
-        "simulator:NAME": "follows the scenario NAME; 400 if it does not exist",
+        "simulator:NAME": "follows the scenario NAME; 400 if it does not exist"
     },
     "for the happy path": {
         "payer's phone number": "+254712345678",

@@ -45,13 +45,13 @@ MONEY = Money(
             *("max", "used", "remaining", "min_amount", "max_amount", "min_fee", "max_fee", "fixed", "percentage_fee"),
             *("estimated_source_amount", "estimated_total_debit", "min_withdraw", "max_withdraw", "send_fees"),
             "deposit_fees",
-        },
+        }
     ),
     in_events=frozenset(
         {
             *("id", "type", "status", "network", "asset", "fiat_currency", "source_amount", "destination_amount"),
             *("fee", "tx_hash", "reference", "failure_code"),
-        },
+        }
     ),
 )
 """`in_events` contains the fields that the section "Events" lists, and the failure code of a transaction."""

@@ -79,8 +79,8 @@ EVENTS = (
         "`required_actions` in `data.object` has the missing information.",
         example={
             "required_actions": [
-                {"code": "identity_document", "message": "Upload a readable copy of your identity document."},
-            ],
+                {"code": "identity_document", "message": "Upload a readable copy of your identity document."}
+            ]
         },
     ),
     EventType("kyc.rejected", "KYC was rejected", "Operations that move money are refused with kyc_required."),

@@ -54,8 +54,7 @@ def check_create(call: Call[bodies.NewRecurring, None, None]) -> None:
     fiats = tuple(FIATS) if body.type == "withdraw" else ()
     if body.amount_currency not in (body.source.symbol, *fiats):
         raise invalid(
-            "amount_currency",
-            "it must be source.symbol or, for a withdrawal, the fiat currency of the beneficiary",
+            "amount_currency", "it must be source.symbol or, for a withdrawal, the fiat currency of the beneficiary"
         )
     check_decimals(body.amount, fiat(body.amount_currency) or source)
     if isinstance(body, bodies.CreateRecurringSend):

@@ -19,14 +19,7 @@ from simulator.kernel.machine import Move
 from simulator.kernel.money import Currency
 from simulator.kernel.world import World
 from simulator.providers.ramp.profile import platform_users, profile_of
-from simulator.providers.ramp.reference import (
-    ASSETS,
-    NETWORK_ASSETS,
-    currency_of,
-    listing,
-    network,
-    network_status,
-)
+from simulator.providers.ramp.reference import ASSETS, NETWORK_ASSETS, currency_of, listing, network, network_status
 from simulator.providers.ramp.spelling import upper
 from simulator.providers.ramp.transactions import holder
 from simulator.providers.ramp.triggers.history import HISTORY

@@ -49,10 +49,7 @@ class _Party:
         if self.method != "mobile_money":
             return body | {"type": "bank_account", "bank_account": self._account}
         provider = next(iter(PROVIDERS[self.country]), "")
-        return body | {
-            "type": "phone_number",
-            "phone_number": {"phone_number": self._phone, "provider": provider},
-        }
+        return body | {"type": "phone_number", "phone_number": {"phone_number": self._phone, "provider": provider}}
 
 
 def _quote(type_: str, fields: Mapping[str, Any]) -> JsonObject:
