@@ -1,8 +1,7 @@
 """Webhook endpoints, and the queueing, signing and recording of deliveries.
 
-This package decides what to send, and the courier sends it. For each event, the package queues one attempt per
-recipient. The courier takes attempts with `take`, and reports their results with `report`. Source: sections "Webhooks"
-and "Events" of the specification.
+This package decides what to send. The courier takes attempts with `take`, sends them, and reports results with
+`report`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The action `emit`, which emits any event in the catalogue. The event contains a named resource, the newest matching
-resource, or an example.
+"""The action `emit`: emits any event in the catalogue, with a named resource, the newest matching resource, or an
+example.
 
-A resource matches if a transition with this event leads to its status. A matching resource is sent unchanged. A named
-resource may have a different status. In that case, the event contains a status to which such a transition leads, in
-place of the resource's status. In examples, the strings `@`, `@+30m` and `@-1d` are times relative to now.
+A resource matches if a transition with this event leads to its status. If a named resource has another status, the
+event contains a status to which such a transition leads. In examples, the strings `@`, `@+30m` and `@-1d` are times
+relative to now.
 """
 
 from __future__ import annotations

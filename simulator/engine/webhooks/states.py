@@ -1,6 +1,4 @@
-"""The state table, errors and events of webhook endpoints ("Other status sets", "Errors" and "Events" in the
-specification, decision W5).
-"""
+"""The state table, errors and events of webhook endpoints (decision W5)."""
 
 from __future__ import annotations
 

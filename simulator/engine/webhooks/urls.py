@@ -1,9 +1,8 @@
-"""Checks webhook URLs (decision W3). A URL is checked at registration. The addresses of its host are checked before
-every delivery.
+"""Checks webhook URLs at registration, and the addresses of their hosts before every delivery (decision W3).
 
 There are three policies: `public` (public HTTPS only), `local` (also http and https on this machine) and `any`. A URL
-is refused if parsers disagree about it (user names, numeric hosts, backslashes, IDN). Otherwise, a URL could look
-public to this module but connect to a private address.
+is refused if parsers disagree about it (user names, numeric hosts, backslashes, IDN), because it could look public to
+this module but connect to a private address.
 """
 
 from __future__ import annotations

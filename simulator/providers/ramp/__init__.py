@@ -1,4 +1,2 @@
-"""The ramp and wallet API: one package for each section of the specification, plus shared modules.
-
-`provider.py` lists the packages.
+"""The ramp and wallet API: one package for each section of the specification (see `provider.py`), and shared modules.
 """

@@ -1,8 +1,7 @@
 """Transfers from the account to receivers in the same world, on-chain or over Lightning (decision S9).
 
-A resource with an address registers itself with `register_receiver`. If the account sends money to such an address,
-`deliver` passes the transfer to the resource. The resource then handles the transfer like a transfer from a third
-party. Each environment has its own receivers.
+A resource registers its address with `register_receiver`. If the account sends money to it, `deliver` passes the
+transfer to the resource, which handles it like a transfer from a third party. Each environment has its own receivers.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
-"""The format of the service's keys and tokens (`sk_test_…` in the sandbox, `sk_live_…` in production), and the token
-request.
-
-Clients check for live keys before they load other packages of the ramp, so this module does not import those packages.
+"""The format of keys and tokens (`sk_test_…` in the sandbox, `sk_live_…` in production), and the token request. Clients
+check for live keys before they load the ramp, so this module does not import other packages of it.
 """
 
 from __future__ import annotations

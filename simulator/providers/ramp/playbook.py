@@ -1,6 +1,4 @@
-"""The payments whose events `rampsim certify` sends to a receiver: onramps, an offramp, and a recurring payment that
-runs twice.
-"""
+"""The payments that `rampsim certify` sends to a receiver: onramps, an offramp, a recurring payment that runs twice."""
 
 from __future__ import annotations
 

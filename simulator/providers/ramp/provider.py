@@ -1,6 +1,4 @@
-"""`PROVIDER` describes the service to the engine: its identity, its packages in import order, and the functions that
-the engine calls.
-"""
+"""`PROVIDER` describes the service to the engine: its identity, its packages in import order, its functions."""
 
 from __future__ import annotations
 

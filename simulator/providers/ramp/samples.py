@@ -1,6 +1,5 @@
-"""Sample request data that the service accepts, and the currencies of the ledger.
-
-The samples include amounts, addresses, phone numbers and time zones.
+"""Sample request data that the service accepts, such as amounts, addresses and phone numbers, and the ledger's
+currencies.
 """
 
 from __future__ import annotations

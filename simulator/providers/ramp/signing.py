@@ -1,7 +1,4 @@
-"""Webhook delivery: keys, retry delays and event envelopes.
-
-Sections "Webhooks" and "Events" of the specification; decisions W1, W5 and W8.
-"""
+"""Webhook delivery: keys, retry delays and event envelopes (decisions W1, W5, W8)."""
 
 from __future__ import annotations
 

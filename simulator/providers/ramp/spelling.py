@@ -1,7 +1,5 @@
-"""Network codes: one canonical name in the code (`stellar`, `celo`, `bitcoin`), and four spellings in the API.
-
-The spellings are in the table "Network code spelling differs by endpoint group" of the specification. Network stats,
-rates, ramp quotes and the transactions filter use the canonical names and need no table in this module.
+"""Network codes: one canonical name in the code (`stellar`, `celo`, `bitcoin`), and four spellings in the API. Network
+stats, rates, ramp quotes and the transactions filter use the canonical names and need no table in this module.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""The format of responses, events and errors under assumptions that differ from the default.
-
-Other modules decide the content. This module changes error codes and timestamp formats, and removes fields.
+"""The format of responses, events and errors under assumptions that differ from the default. This module changes error
+codes and timestamp formats, and removes fields. Other modules decide the content.
 """
 
 from __future__ import annotations

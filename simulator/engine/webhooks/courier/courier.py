@@ -1,9 +1,8 @@
-"""The courier sends the attempts that the webhooks package queues, and reports their results.
+"""The courier signs and sends the attempts that the webhooks package queues, and reports their results.
 
-The package decides which endpoint receives which event, and when an attempt is retried. The courier adds the
-timestamp, signs, sends and reports. A report is an input to the world, like any request. Everything runs in one event
-loop, without threads. The courier itself waits only if a fault delays an attempt, and only for milliseconds of real
-time. The clock driver handles simulated time.
+The package decides which endpoint receives which event, and when an attempt is retried. A report is an input to the
+world, like any request. Everything runs in one event loop, without threads. The courier itself waits only if a fault
+delays an attempt, for milliseconds of real time. The clock driver handles simulated time.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The webhook transport: its protocol, and its implementation over HTTP.
 
-Webhooks leave the process only through this module. The transport checks every address to which a name resolves, and
-connects to exactly these addresses (decision W3). It does not follow redirects, and it ignores cookies and the proxy
-settings in the environment.
+Webhooks leave the process only through this module. It checks every address to which a name resolves, and connects to
+exactly these addresses (decision W3). It ignores redirects, cookies and the proxy settings in the environment.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Finds endpoints, deliveries and planned retries, including those of deleted endpoints.
-
-Source: decisions W5, W11 and W12.
-"""
+"""Finds endpoints, deliveries and planned retries, including those of deleted endpoints (decisions W5, W11, W12)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""Authentication: exchanging key pairs for tokens, identifying callers, checking access, creating and revoking keys.
-
-Section "Authentication" of the specification; decisions H2, H17 and H18. Tokens have no expiry timer. Instead, each
-request compares the token's expiry time with the clock.
+"""Tokens, access checks, and key pairs (section "Authentication" of the specification; decisions H2, H17, H18). Tokens
+have no expiry timer: each request compares the token's expiry time with the clock.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The state table of key pairs, and the error codes of this package.
-
-A key pair is active until it is revoked. It cannot be activated again (item 6 of the section "Authentication").
-"""
+"""The state table of key pairs, which cannot be activated again, and the error codes of this package."""
 
 from __future__ import annotations
 

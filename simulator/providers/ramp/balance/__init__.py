@@ -1,7 +1,4 @@
-"""Operations on the account's own balance: send, swap, buy, withdraw, and GET /wallet/assets.
-
-Sections "Send", "Swap", "Buy" and "Withdraw" of the specification. Recurring payments use the same code.
-"""
+"""Operations on the account's own balance: send, swap, buy, withdraw, and GET /wallet/assets."""
 
 from __future__ import annotations
 

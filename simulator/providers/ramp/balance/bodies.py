@@ -1,6 +1,4 @@
-"""Request bodies of the operations under /wallet, and the parameters of the balance actions.
-
-Section "Destination object" of the specification; decisions S14 and S23, and R5 for the payers of purchases.
+"""Request bodies of the operations under /wallet, and the parameters of the balance actions (decisions S14, S23, R5).
 """
 
 from collections.abc import Mapping

@@ -1,8 +1,7 @@
-"""Destinations of sends, estimates and recurring sends.
+"""Destinations of sends, estimates and recurring sends (section "Destination object"; decisions M7, S9, S14, S23).
 
-Section "Destination object" of the specification; decisions M7, S9, S14 and S23. Decision H2 defines the sequence of
-the steps. First, the models in `bodies` parse a destination. Next, `check_destination` rejects malformed values (400).
-Finally, `resolve_destination` finds the recipient (404) and applies the business rules (422).
+Decision H2 defines the sequence: the models in `bodies` parse a destination, `check_destination` rejects malformed
+values (400), and `resolve_destination` finds the recipient (404) and applies the business rules (422).
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Lookup of the assets and fiat currencies in request bodies of wallet operations.
-
-Decisions H5, M6 and R1.
-"""
+"""Lookup of the assets and fiat currencies in request bodies of wallet operations (decisions H5, M6, R1)."""
 
 from __future__ import annotations
 

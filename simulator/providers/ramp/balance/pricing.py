@@ -1,7 +1,5 @@
-"""Prices of wallet operations: the amount paid, the fee, and the amount received.
-
-Decisions M1, M2, M5 to M9, M13 and M15. Amounts are rounded as decision H9 says. The functions in this module do not
-change a world.
+"""Prices of wallet operations: the amount paid, the fee, and the amount received (decisions M1, M2, M5 to M9, M13,
+M15). Amounts are rounded as decision H9 says.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Code shared by swap, buy and withdraw quotes: creating a quote, claiming it, and building its transaction.
-
-Decisions S1 and S2. Each kind of quote has its own rules, in its own module.
-"""
+"""Code shared by swap, buy and withdraw quotes: creating a quote, claiming it, and building its transaction."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Wallet quotes, and the balance of an asset.
-
-Tables "Swap quote", "Buy quote" and "Withdraw quote" of the specification; decision R8. Transactions are in the package
-`transactions`.
-"""
+"""Wallet quotes, and the balance of an asset (decision R8). Transactions are in the package `transactions`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""Actions of third parties on wallet transactions: payers pay, chains confirm, payouts arrive or fail.
-
-Decisions M11, S3 to S11, S14 and S16. Each transfer is one balanced ledger entry.
+"""Actions of third parties on wallet transactions: payers pay, chains confirm, payouts arrive or fail (decisions M11,
+S3 to S11, S14, S16). Each transfer is one balanced ledger entry.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Response models for wallet quotes, wallet transactions, estimates and balances.
-
-Tables "Wallet transaction", "Swap quote", "Buy quote" and "Withdraw quote" of the specification; decisions H8, L3, M2
-and R8.
-"""
+"""Response models for wallet quotes, wallet transactions, estimates and balances (decisions H8, L3, M2, R8)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""The state tables of wallet transactions, one for each type, and the error codes of this package.
-
-The states come from "Wallet transaction (send, swap, buy, withdraw)" in the specification, and the transitions from
-decisions S3, S5 to S11 and S17.
+"""The state tables of wallet transactions, one for each type, and the error codes of this package. The specification
+lists the states, and the transitions come from decisions S3, S5 to S11 and S17.
 """
 
 from __future__ import annotations

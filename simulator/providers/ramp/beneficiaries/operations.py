@@ -1,7 +1,4 @@
-"""The operations on beneficiaries: creating, reading, listing and deleting them.
-
-Section "Beneficiaries" of the specification; decisions H5, R1 to R4 and R6.
-"""
+"""The operations on beneficiaries: creating, reading, listing and deleting them (decisions H5, R1 to R4, R6)."""
 
 from __future__ import annotations
 

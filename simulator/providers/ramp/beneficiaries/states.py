@@ -1,7 +1,4 @@
-"""The state table of beneficiaries, with the events and error codes of this package.
-
-The API does not return the state.
-"""
+"""The state table of beneficiaries, which the API does not return, with the events and error codes of this package."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Deposit wallets: receiving addresses on stellar, celo and bitcoin, with Lightning addresses and invoices.
-
-Section "Deposit wallets" of the specification, decisions S12, S13 and S15. The account's balance is in the package
-`balance`.
-"""
+"""Deposit wallets: receiving addresses on stellar, celo and bitcoin, with Lightning addresses and invoices."""
 
 from __future__ import annotations
 

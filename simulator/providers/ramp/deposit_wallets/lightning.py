@@ -1,7 +1,4 @@
-"""Lightning entries of bitcoin wallets: addresses, invoices, and payments to them.
-
-Section "Deposit wallets" and table "Lightning invoice" of the specification, decisions S1, S13 and S15.
-"""
+"""Lightning entries of bitcoin wallets: addresses, invoices, and payments to them (decisions S1, S13, S15)."""
 
 from __future__ import annotations
 

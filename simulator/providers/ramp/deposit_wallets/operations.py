@@ -1,7 +1,4 @@
-"""Operations and actions for deposit wallets and on-chain deposits.
-
-Section "Deposit wallets" of the specification; decisions S12, S15 and S22, and L1 and L4 for the lists.
-"""
+"""Operations and actions for deposit wallets and on-chain deposits (decisions S12, S15, S22, L1, L4)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
-"""Response models for deposit wallets, Lightning entries and deposits: the table "Deposit wallet" of the specification
-and the tables after it.
-
-There is one model for each wallet network, entry type and deposit type. Fields of other networks or types are absent
-(decision H19).
+"""Response models for deposit wallets, Lightning entries and deposits, one for each network and type. Fields of other
+networks or types are absent (decision H19).
 """
 
 from __future__ import annotations

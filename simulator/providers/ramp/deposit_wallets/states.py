@@ -1,8 +1,5 @@
-"""The state tables of deposit wallets, Lightning entries and deposits, with the events and error codes of this
-package.
-
-The tables "Lightning invoice" and "Other status sets" of the specification are incomplete. Decisions S12, S13 and S15
-complete them.
+"""The state tables of deposit wallets, Lightning entries and deposits, with the events and error codes of this package.
+Decisions S12, S13 and S15 complete the tables of the specification.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
-"""Fee products, the fee calculator, the currency listing, and the pricing functions that other packages use.
-
-A fee product is one entry of the fee table. It defines the price of an operation. Section "Fees" of the
-specification, decisions L5, M2, M9, M13, M15, R7, R9.
+"""Fee products, which define the price of each operation, the fee calculator, the currency listing, and the pricing
+functions that other packages use.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""Request bodies of the fee calculator, one for each product, and the parameters of the action that changes a fee
-product.
-"""
+"""Request bodies of the fee calculator, one for each product, and the parameters of the action `set_fee_product`."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal

@@ -1,16 +1,13 @@
-"""The fee table, loaded once from `fees.json`.
+"""The fee table, loaded once from `fees.json` (decision R9).
 
-Both environments start with the same products, under different ids. Each environment can change its own products. The
-file contains the whole table of decision R9. One entry describes several products: one for each combination of a
-network in `networks`, an asset in `assets` and a fiat currency in `fiat_currencies`. If one of these lists is absent,
-the corresponding field of the product is null, which matches every value. The id consists of `fee_`, the values that
-are not null, and `suffix`. The fees and limits are in the currency of the amount: the fiat currency for onramp and buy,
-and the asset for all other products (decision M2). The limits and network fees of sends and transfers come from the
-currency listing. GET /fees lists products in the order of the file. Fee matching uses the same order to break ties
+Both environments start with the same products, under different ids. Only products that an environment changes are
+saved. One entry of the file describes a product for each combination of a network in `networks`, an asset in `assets`
+and a fiat currency in `fiat_currencies`. If one of these lists is absent, the corresponding field of the product is
+null, which matches every value. The id consists of `fee_`, the values that are not null, and `suffix`. It is unique
+across both environments, so an action can find its target by id alone. The fees and limits are in the currency of the
+amount: the fiat currency for onramp and buy, and the asset for all other products (decision M2). The limits and network
+fees of sends and transfers come from the currency listing. GET /fees and fee matching use the order of the file
 (decision M9).
-
-Only changed products are saved. All others come from the file. An id is unique across both environments, so an action
-can find its target by id alone.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""GET /currencies: the limits and fees of each asset, taken from the active fee products.
-
-Decisions R7, M13 and M15. Names, decimals and confirmations are reference data. The listing is in this package because
-its fees and limits come from fee products.
-"""
+"""GET /currencies: the limits and fees of each asset, taken from the active fee products (decisions R7, M13, M15)."""
 
 from __future__ import annotations
 

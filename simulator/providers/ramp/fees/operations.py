@@ -1,7 +1,4 @@
-"""Fee operations: listing fee products, calculating a fee, and changing a product in one environment.
-
-Section "Fees" of the specification, decisions H5, H7, M2, M9.
-"""
+"""Listing fee products, calculating a fee, and changing a product in one environment (decisions H5, H7, M2, M9)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""Pricing: finding the fee product, calculating the fee, checking limits, and solving for the source amount.
-
-The fee formula of the specification; decisions M2, M3 to M9 and M13.
+"""Finding the fee product, calculating the fee, checking limits, and solving for the source amount (decisions M2 to M9,
+M13).
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Fee products and fees.
-
-Tables "Fee product" and "Fee object" of the specification, decisions M2, M9, R9.
-"""
+"""Fee products and fees (decisions M2, M9, R9)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""History: the orders and transactions that all packages create.
-
-Sections "Orders and transactions" and "Order" of the specification, decisions L1 to L4 and S18.
-"""
+"""History: the orders and transactions that all packages create (decisions L1 to L4, S18)."""
 
 from __future__ import annotations
 

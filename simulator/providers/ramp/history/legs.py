@@ -1,6 +1,4 @@
-"""Response models for the legs of an order: the debit of the paid amount and the credit of the received amount.
-
-Paragraph "Order leg fields" of the specification; decision S18.
+"""Response models for the legs of an order: the debit of the paid and the credit of the received amount (decision S18).
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
-"""Orders and transactions: lists and details of every transaction on the account.
-
-Section "Orders and transactions" of the specification; decisions L1 to L4 and S18. Transactions of other platform users
-are saved in separate tables and are not in these lists.
+"""Lists and details of all orders and transactions of the account (decisions L1 to L4, S18). Other platform users have
+separate tables of transactions, which are not listed.
 """
 
 from __future__ import annotations

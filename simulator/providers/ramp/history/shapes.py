@@ -1,7 +1,5 @@
-"""Response models for orders: the tables "Order" and "Order leg fields". All fields are always present.
-
-Section "Order" of the specification; decision S18: numbers are exact decimals, and unused numbers are null. An order is
-a view of the transaction with the same id. Orders are not saved.
+"""Response models for orders, which are not saved: an order is a view of the transaction with the same id. All fields
+are always present, and unused numbers are null (decision S18).
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The statuses of orders, and the error code for orders.
-
-Order statuses are renamed transaction statuses (decision S18).
-"""
+"""The statuses of orders, which are renamed transaction statuses (decision S18), and the error code for orders."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The money table: one entry for each operation that prices, spends or transfers money, with the orders that the
-operation creates.
+"""The money table: one entry for each operation that prices, spends or transfers money, with the orders that it makes.
 """
 
 from __future__ import annotations

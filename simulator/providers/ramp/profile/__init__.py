@@ -1,7 +1,4 @@
-"""The account: profile, KYC, limits, and the other users of the platform.
-
-Section "Profile" of the specification, decisions H18, M14, S24 and S25.
-"""
+"""The account: profile, KYC, limits, and the other users of the platform (decisions H18, M14, S24, S25)."""
 
 from __future__ import annotations
 

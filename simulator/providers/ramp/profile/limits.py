@@ -1,8 +1,7 @@
 """Account limits: the maximum amounts of each KYC level, and their usage in each environment (decision M14).
 
-Each transaction counts with its fiat amount, converted into the profile's default currency at the mid rate. A day
-starts at 00:00 UTC, and a month starts on the 1st. Used amounts are saved by day, month and currency, so a new period
-starts at zero without a reset.
+The fiat amount of each transaction counts, converted into the profile's default currency at the mid rate. Used amounts
+are saved by UTC day, month and currency, so a new period starts at zero without a reset.
 """
 
 from __future__ import annotations

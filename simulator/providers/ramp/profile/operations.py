@@ -1,6 +1,4 @@
-"""The account: its creation, changes by its owner, and changes by compliance and support.
-
-Section "Profile" of the specification; decisions H6, H18, M14, S24 and S25.
+"""The account: its creation, changes by its owner, and changes by compliance and support (decisions H6, H18, M14, S24).
 """
 
 from __future__ import annotations

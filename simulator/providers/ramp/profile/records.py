@@ -1,7 +1,5 @@
-"""The account: its profile with KYC and production access, access checks, and the other users of the platform.
-
-Tables "Profile" and "KYC detail" of the specification. Both environments share the profile, KYC and production access
-(decision S25), so each world saves them once.
+"""The account with its KYC and production access, access checks, and the other users of the platform. Both environments
+share the account (decision S25), so each world saves it once.
 """
 
 from __future__ import annotations

@@ -1,8 +1,5 @@
-"""The state tables of KYC and of the profile's status, with the events and error codes of this package.
-
-The specification lists the statuses but no transitions, so every transition is an assumption. Compliance and support
-can change any status to any other status (control API, `set_kyc` and `set_profile`). Setting the current status again
-is not a transition.
+"""The state tables of KYC and of the profile's status, with the events and error codes of this package. The
+specification lists no transitions, so every transition to another status is an assumption.
 """
 
 from __future__ import annotations

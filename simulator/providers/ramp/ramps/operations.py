@@ -1,8 +1,4 @@
-"""The operations on ramps: creating and confirming quotes.
-
-Sections "Ramp quotes and ramps" and "Ramp transaction" of the specification; decisions M1 to M4, M13, M14, R3, R5, S3
-to S6.
-"""
+"""The operations on ramps: creating and confirming quotes (decisions M1 to M4, M13, M14, R3, R5, S3 to S6)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""Actions of third parties on ramps: payers pay, deposits arrive, conversions and payouts finish or fail.
-
-Decisions S1, S3 to S6, S9 and S16. Each transfer is one balanced ledger entry.
+"""Actions of third parties on ramps: payers pay, deposits arrive, conversions and payouts finish or fail (decisions S1,
+S3 to S6, S9, S16). Each transfer is one balanced ledger entry.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Recurring payments: scheduled withdrawals and sends from the balance.
-
-Section "Recurring payments" of the specification, decisions S4, S19 to S21, S23 and W8.
-"""
+"""Recurring payments: scheduled withdrawals and sends from the balance (decisions S4, S19 to S21, S23, W8)."""
 
 from __future__ import annotations
 

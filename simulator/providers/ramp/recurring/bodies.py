@@ -1,7 +1,4 @@
-"""Request bodies of recurring payments.
-
-Drafts have one model for each type and destination. Schedules have one model for each frequency.
-"""
+"""Request bodies of recurring payments: drafts for each type and destination, and schedules for each frequency."""
 
 from collections.abc import Mapping
 from datetime import date

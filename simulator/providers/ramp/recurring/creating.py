@@ -1,7 +1,4 @@
-"""Creation of recurring payments, with checks on the type, amount, source and recipient.
-
-Section "Recurring payments" of the specification; decisions S21 and S23.
-"""
+"""Creation of recurring payments, with checks on the type, amount, source and recipient (decisions S21, S23)."""
 
 from __future__ import annotations
 

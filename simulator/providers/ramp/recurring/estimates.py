@@ -1,7 +1,5 @@
-"""The estimated cost of one run, for the review of a recurring payment. The rate is not locked, and an exceeded limit
-is a warning, not an error.
-
-Section "Review object" of the specification; decisions M2, M6, M7 and M14.
+"""The estimated cost of one run, for the review of a recurring payment (decisions M2, M6, M7, M14). The rate is not
+locked, and an exceeded limit is a warning, not an error.
 """
 
 from __future__ import annotations

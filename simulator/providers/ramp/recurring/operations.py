@@ -1,8 +1,4 @@
-"""Operations on recurring payments: schedule, review, activate, pause, restart, delete, list.
-
-Section "Recurring payments" of the specification; decisions S19, S20, S21 and S23. The module `creating` creates
-drafts, and `runs` handles timers.
-"""
+"""Operations on recurring payments except their creation (decisions S19, S20, S21, S23). `runs` handles timers."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Timers of recurring payments: the notice a day before a run, the run itself, pausing and completing.
 
-Section "Run behaviour" of the specification; decisions S4 (codes of failed runs), S19, S21 and W8. The run of a
-withdrawal creates a quote, uses the quote and debits the balance. If one of these steps fails, all of them are undone.
-The failed run is still recorded, and the event about the run is sent.
+Decisions S4 (codes of failed runs), S19, S21 and W8. If a step of a run fails, all its steps are undone, but the failed
+run is still recorded and its event is sent.
 """
 
 from __future__ import annotations

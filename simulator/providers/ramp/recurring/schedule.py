@@ -1,8 +1,7 @@
-"""Schedules of recurring payments: dates from calendar arithmetic, times from pinned time zone tables.
+"""Schedules of recurring payments: dates from calendar arithmetic, times from pinned time zone tables (decision S19).
 
-Section "Recurring payments" of the specification; decision S19. The dates of a schedule are numbered from 0. Each date
-can be calculated directly from its number, and the number of dates before a given day is calculated without a search.
-Time zones come from the `tzdata` package and not from the machine, so every installation calculates the same times.
+Dates are numbered from 0. Each date, and the number of dates before a day, is calculated without a search. Time zones
+come from the `tzdata` package and not from the machine, so every installation calculates the same times.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""Response models for recurring payments: the table "Recurring payment", the review object, and the short responses.
-
-Decision S19 defines the fields of the schedule object. Decision W8 defines the field `run` of events about runs.
+"""Response models for recurring payments, their reviews and runs. Decision S19 defines the schedule object, and
+decision W8 the field `run` of events about runs.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The state table of recurring payments, and the events of this package.
+"""The state table of recurring payments, and the events of this package (decisions S19 to S21).
 
-Table "Recurring payment" of the specification; decisions S19 to S21. A run is a transition of its own, from active to
-active. The transition `finish` follows immediately if the run was the last one. The transition `fail_repeatedly`
-follows immediately if it was the third failure in a row.
+A run is a transition from active to active. If it was the last one, `finish` follows immediately. If it was the third
+failure in a row, `fail_repeatedly` follows.
 """
 
 from __future__ import annotations

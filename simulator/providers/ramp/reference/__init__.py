@@ -1,7 +1,4 @@
-"""Reference data: currencies, countries, providers, banks, rates, networks, addresses and phone numbers.
-
-Section "Reference data" of the specification, decisions H8, M1, R1 to R7 and S22.
-"""
+"""Reference data: currencies, countries, providers, banks, rates, networks, addresses and phone numbers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""Blockchain addresses on the three networks (decision R6), and transaction hashes and memos (decision S16).
-
-Addresses in requests must have a valid checksum. Generated addresses also have one. Generated values depend only on the
-world's seed and not on the machine.
+"""Blockchain addresses on the three networks (decision R6), and transaction hashes and memos (decision S16). Every
+address must have a valid checksum. Generated values depend only on the world's seed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Operations and actions for reference data.
-
-Subsection "Reference data" of the endpoints; decisions M1 and S22; the actions set_network, set_rate and move_rates.
-"""
+"""Operations and actions for reference data (decisions M1, S22)."""
 
 from __future__ import annotations
 

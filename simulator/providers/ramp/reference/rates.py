@@ -1,7 +1,7 @@
 """Rates: fixed mid rates with a spread, swaps at the mid rate, and changes to rates (decisions H8, M1, S25).
 
-An action can pin a rate or multiply all rates. Only rates that differ from the fixed rates are saved, separately for
-each environment. Rates are saved with the same digits as in responses, so clients can recalculate every amount exactly.
+Only rates that differ from the fixed rates are saved, for each environment. They have the same digits as in responses,
+so clients can recalculate every amount exactly.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
-"""The fixed reference data: currencies, countries, providers, banks, networks, the currency listing.
+"""The fixed reference data, loaded once from `reference.json` (decisions H8, M1, M13, R1 to R3, R7).
 
-The data is loaded once from `reference.json`. Section "Reference data" of the specification; decisions H8, M1, M13, R1
-to R3 and R7. Amounts in the file are decimal strings. `per_usd` is the price of one US dollar in the fiat currency. The
-fixed mid rate of a pair is the asset's price in US dollars multiplied by `per_usd`. `native_fee` is in the network's
-native asset, and `height` is the latest block at the start of 2026. In the currency listing, `deposit_fees` is an
-amount of the asset and `slippage` is a percentage. The other fees in the listing come from `fees.json`. Each bank has
-its own number of digits for account numbers.
+Amounts in the file are decimal strings. `per_usd` is the price of one US dollar in the fiat currency. The fixed mid
+rate of a pair is the asset's price in US dollars multiplied by `per_usd`. The fees of the currency listing, except
+`deposit_fees`, come from `fees.json`. Each bank has its own number of digits for account numbers.
 """
 
 from __future__ import annotations

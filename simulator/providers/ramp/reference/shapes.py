@@ -1,7 +1,4 @@
-"""Response models for reference data: network stats, rates, and the overviews of the control API.
-
-Subsections "Network stats entry" and "Rate" of the specification.
-"""
+"""Response models for reference data: network stats, rates, and the overviews of the control API."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""The state table of networks, with the states operational, degraded and down (decision S22).
-
-Setting the current state again is not a transition and emits nothing. This module also defines the events and error
-codes of this package.
+"""The state table of networks (decision S22), and the events and error codes of this package. Setting the current state
+again is not a transition and emits nothing.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""Quotes of all kinds. A quote locks the rate and the fees for exactly 30 minutes and can be used once.
-
-State table "Ramp quote" of the specification; decisions S1 and S2. Swap, buy and withdraw quotes use the same table.
+"""Quotes of all kinds. A quote locks the rate and the fees for exactly 30 minutes and can be used once (decisions S1,
+S2).
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""The record of a transaction: ramps, wallet operations and deposits.
-
-An order is a view of the same record (decision S18), so the record contains the order's number and internal id.
+"""The record of a transaction: ramps, wallet operations and deposits. An order is a view of the same record (decision
+S18), so the record contains the order's number and internal id.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
-"""The state table of deposit transactions, and the events and error codes of all transactions and quotes.
-
-A deposit transaction does not exist before its money is credited (decision S12). Sections "Events" and "Errors" of the
-specification.
+"""The state table of deposit transactions, and the events and error codes of all transactions and quotes. A deposit
+transaction does not exist before its money is credited (decision S12).
 """
 
 from __future__ import annotations

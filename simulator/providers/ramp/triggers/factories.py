@@ -1,6 +1,5 @@
-"""The triggers of the ramp: for each kind of object, the calls and actions that create one.
-
-`scenario.run.paths` finds the remaining steps from the new object to the event.
+"""The triggers of the ramp: for each kind of object, the calls and actions that create one. The engine finds the steps
+from the new object to the event.
 """
 
 from __future__ import annotations

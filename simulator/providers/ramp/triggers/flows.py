@@ -1,8 +1,7 @@
 """The orders that the test kit creates in one line: `world.flow("onramp")` and `world.flow("offramp")`.
 
-A test can give fields of the quote and of its confirmation. All other fields have default values that match the given
-fields. The fiat currency determines the amount, the payment method, the payer and the beneficiary. The network
-determines the address.
+A test can give fields of the quote and of its confirmation. The fiat currency determines the amount, the payment
+method, the payer and the beneficiary, and the network determines the address.
 """
 
 from __future__ import annotations

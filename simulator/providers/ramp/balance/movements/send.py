@@ -1,7 +1,4 @@
-"""Sends: to an address, over Lightning, or to another user of the service.
-
-Section "Send" of the specification; decisions M7, M12, S9, S14 and S23. Recurring sends use `create_send`.
-"""
+"""Sends: to an address, over Lightning, or to another user of the service (decisions M7, M12, S9, S14, S23)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Swaps: exchanging one asset of the balance for another, within the slippage tolerance of a quote.
-
-Section "Swap" of the specification; decisions M8, S2, S8 and S22.
-"""
+"""Swaps of one asset for another, within the slippage tolerance of a quote (decisions M8, S2, S8, S22)."""
 
 from __future__ import annotations
 

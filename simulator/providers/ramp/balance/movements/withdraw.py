@@ -1,8 +1,4 @@
-"""Withdrawals: turning an asset of the balance into fiat for a beneficiary.
-
-Section "Withdraw" of the specification; decisions M6, M11, M14, S2, S5 and S10. Recurring withdrawals use
-`make_withdraw_quote` and `execute_withdraw`.
-"""
+"""Withdrawals: an asset of the balance becomes fiat for a beneficiary (decisions M6, M11, M14, S2, S5, S10)."""
 
 from __future__ import annotations
 
