@@ -59,9 +59,8 @@ def _subject(world: World, environment: str, event_type: str) -> tuple[JsonObjec
 
 
 def _named(world: World, environment: str, event_type: str, about: str) -> tuple[JsonObject, str]:
-    """Return a resource as this event would show it now, and the environment of the resource.
-
-    Raise `ControlError` 404 for an unknown id, or 400 if the event is never about this kind of resource.
+    """Return a resource as this event would show it now, and its environment. Raise `ControlError` 404 for an unknown
+    id, or 400 if the event is never about this kind of resource.
     """
     record = find(world, about)
     if record is None:
@@ -82,9 +81,7 @@ def _named(world: World, environment: str, event_type: str, about: str) -> tuple
 
 
 def _standing(world: World, environment: str, subjects: tuple[Subject, ...]) -> tuple[JsonObject, str] | None:
-    """Return the newest resource that the event could be about, judging by its kind and status. Return it as the
-    event's object with its id, or None if there is none.
-    """
+    """Return the newest resource with a kind and status of the event, as (object, id), or None."""
     # Kinds that share a table are searched together. Six kinds are transactions.
     kinds: dict[tuple[TableKey[Any], tuple[str, ...]], list[str]] = {}
     for subject in subjects:

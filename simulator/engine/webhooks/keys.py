@@ -47,18 +47,13 @@ def signed_headers(signature: Signature, key: str, timestamp_ms: int, raw: bytes
 
 
 def sending_time_ms(world: World, wall_ms: int) -> int:
-    """Return the timestamp for a request that is sent now.
-
-    The setting `webhook_timestamp` selects simulated time or wall-clock time (W2).
-    """
+    """Return the timestamp for a request that is sent now, as the setting `webhook_timestamp` selects (W2)."""
     return world.now_ms if settings_of(world)["webhook_timestamp"] == "simulated" else wall_ms
 
 
 def prepare(world: World, attempt: Attempt, wall_ms: int) -> SignedRequest:
-    """Return the signed request for an attempt. `wall_ms` is the wall-clock time.
-
-    Every attempt sends the event's exact bytes (W7), unless a fault adds data. If the request that caused the event
-    had a trace context, the attempt is a span in that trace.
+    """Return the signed request for an attempt, with the event's exact bytes (W7) unless a fault adds data. If the
+    request that caused the event had a trace context, the attempt is a span in that trace.
     """
     event = world.journal.event(attempt.event_id)
     if event is None:

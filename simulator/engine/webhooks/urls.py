@@ -62,10 +62,7 @@ class Target:
 
 
 def parse_url(url: str) -> Target:
-    """Split an absolute http or https URL into its parts.
-
-    Raise `ValueError` with a description of the problem if the URL is not valid.
-    """
+    """Split an absolute http or https URL into its parts. Raise `ValueError` with the problem if it is not valid."""
     if not url or len(url) > MAX_LENGTH:
         raise ValueError(f"a URL must have 1 to {MAX_LENGTH} characters")
     if any(character <= " " or character > "~" or character in '\\"<>^`{|}' for character in url):
@@ -156,10 +153,7 @@ def _is_loopback(address: Address) -> bool:
 
 
 def check_address(address: Address | str, policy: str, host: str) -> str | None:
-    """Return the reason why a policy does not allow a host at this address, or None if the address is allowed.
-
-    The check applies to literal addresses and to every address to which a name resolves.
-    """
+    """Return the reason why a policy refuses a host at an address, literal or resolved, or None if it is allowed."""
     if isinstance(address, str):
         address = ip_address(address.partition("%")[0])
     if policy == "any":
@@ -206,11 +200,7 @@ def _kind_of(address: Address) -> str | None:
 
 
 def is_on_this_machine(url: str) -> bool:
-    """Return True if a URL refers to this machine.
-
-    This applies to loopback addresses, localhost, and the host name under which a container reaches the machine that
-    runs it.
-    """
+    """Return True if a URL refers to this machine: loopback, localhost, or the name a container uses for it."""
     try:
         return _is_here(parse_url(url))
     except ValueError:

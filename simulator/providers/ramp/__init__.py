@@ -1,2 +1,1 @@
-"""The ramp and wallet API: one package for each section of the specification (see `provider.py`), and shared modules.
-"""
+"""The ramp API: one package for each section of the specification (see `provider.py`), and shared modules."""

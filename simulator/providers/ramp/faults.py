@@ -141,10 +141,8 @@ def _declined(site: Site) -> Arming | None:
 
 
 def _untrue(site: Site) -> Arming | None:
-    """Set up a correctly signed completion event for an order that nobody paid.
-
-    The event contains the current order with its reference, so every application recognises the order. Only the
-    transaction hash of a completed order is added.
+    """Set up a correctly signed completion event for an order that nobody paid. It contains the current order, so that
+    every application recognises it, and the transaction hash of the completed order.
     """
     shown = site.facts["shown"]
     if site.what not in ("onramp", "offramp") or shown["status"] != "completed":
@@ -166,9 +164,7 @@ def _twice(site: Site) -> Arming | None:
 
 
 def _fails(refund_after: str) -> Callable[[Site], Arming | None]:
-    """Return a function that sets up a payout that the bank rejects. The refund follows after the delay `refund_after`,
-    such as `2m`.
-    """
+    """Return a function that sets up a payout that the bank rejects, with a refund after a delay such as `2m`."""
 
     def arm(site: Site) -> Arming | None:
         if site.what not in ("offramp", "withdraw"):
@@ -223,9 +219,7 @@ _MOMENTS: Mapping[str, datetime] = {
 
 
 def _moments(site: Site) -> list[str]:
-    """Return the names of the times at which the world's clock starts in the test's runs. A time around midnight in a
-    city is omitted if no order uses the city's currency.
-    """
+    """Return the names of the start times for the test's runs. A midnight in a city needs an order in its currency."""
     values = {value for order in site.facts["orders"] for value in order.values() if isinstance(value, str)}
     foreign = {f"before midnight in {city}" for fiat, (city, _) in _ZONES.items() if fiat not in values}
     return [name for name in _MOMENTS if name not in foreign]

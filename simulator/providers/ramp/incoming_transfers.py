@@ -21,20 +21,15 @@ RECEIVERS = TableKey("receivers", str, per_environment=True)
 
 
 def receiver_key(network: str, address: str, memo: str | None = None) -> str:
-    """Return the table key of a receiver. Upper-case and lower-case spellings of the same address have the same table
-    key.
-
-    The table key includes the memo on stellar only.
+    """Return the table key of a receiver, with the memo on stellar only. Upper and lower case of an address are the
+    same.
     """
     plain = address.lower() if network in ("celo", LIGHTNING) or address[:3].lower() in ("bc1", "tb1") else address
     return f"{network}|{plain}|{memo or ''}" if network == "stellar" else f"{network}|{plain}"
 
 
 def register_receiver(world: World, record: Record, network: str, address: str, memo: str | None = None) -> None:
-    """Register a resource as the receiver for an address (and memo).
-
-    Call this function inside the world transaction that creates the resource.
-    """
+    """Register a resource as the receiver for an address (and memo), in the transaction that creates it."""
     world.store[RECEIVERS.of(record.environment)].put(receiver_key(network, address, memo), record.id)
 
 

@@ -14,10 +14,7 @@ WELL_KNOWN = "simulator"
 
 
 def prefix(part: str, environment: str) -> str:
-    """Return the prefix of an environment's keys or tokens.
-
-    `part` is `pk` (public), `sk` (secret), `whk` (webhook) or `tok` (token).
-    """
+    """Return the prefix of an environment's keys or tokens. `part` is `pk`, `sk`, `whk` (webhook) or `tok`."""
     return f"{part}_{MODES[environment]}_"
 
 

@@ -45,10 +45,7 @@ needed.
 
 
 def _run_twice(call: Ask, control: ControlClient, reference: str) -> str:
-    """Create a recurring payment, let it run twice, and pause it. Return its id.
-
-    Each run is scheduled at most a minute ahead, so this function advances the world's clock by at most two minutes.
-    """
+    """Create a recurring payment, let it run twice, and pause it. Return its id. Each run is at most a minute ahead."""
     assets = call("GET", "/wallet/assets?size=100", None)["data"]
     held = next(Decimal(one["available"]) for one in assets if (one["symbol"], one["network"]) == (_SYMBOL, _NETWORK))
     if held < 2 * _AMOUNT:

@@ -19,9 +19,7 @@ _KEY_LENGTH = 32
 
 
 def _new_key(world: World, environment: str, rotations: int) -> str:
-    """Return an environment's webhook key after the given number of rotations. The key is derived from the world's id
-    and seed (decision W1).
-    """
+    """Return an environment's webhook key after `rotations`, derived from the world's id and seed (decision W1)."""
     beginning = prefix("whk", environment)
     if world.keys_of == DEFAULT_WORLD and not rotations:
         return beginning + WELL_KNOWN

@@ -56,9 +56,7 @@ def _envelope(world: World, error: ApiError, request_id: str) -> JsonObject:
 
 
 def _answer(world: World, shown: Shown) -> Shown:
-    """Return a response, or the envelope of an event, in the format that this world assumes (decisions H8, H10, H19,
-    L3, M2, S4).
-    """
+    """Return a response or the envelope of an event as this world assumes it (decisions H8, H10, H19, L3, M2, S4)."""
     if not assumes_anything(world):
         return shown
     for rewrite in _rewrites(world):

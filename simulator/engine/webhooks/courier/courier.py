@@ -348,9 +348,8 @@ class Courier:
         return await self._transport.post(url, headers, body, limit_seconds, webhooks.url_policy(world))
 
     def sender_of(self, signature: str) -> tuple[bool, World | None]:
-        """Return (was_sent, world). `was_sent` is True if a request with this signature was sent recently.
-
-        `world` is the world that sent the request, or None if the world has ended or no such request was sent.
+        """Return (was_sent, world): if a request with this signature was sent recently, and its world unless it has
+        ended.
         """
         sender = self._senders.get(signature)
         return sender is not None, None if sender is None else sender()

@@ -16,9 +16,7 @@ class Port(Protocol):
         """Advance a running clock to the current time before an input reaches the world."""
 
     def reported(self, world: World) -> None:
-        """Called after the result of a delivery attempt was saved. Fire the timers that are due, and start further
-        attempts.
-        """
+        """Fire the timers that are due and start further attempts, after the result of an attempt was saved."""
 
     def changed(self, world: World) -> None:
         """Handle fired timers or an advanced clock: start attempts, and notify observers."""

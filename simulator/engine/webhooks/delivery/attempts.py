@@ -15,10 +15,7 @@ from simulator.kernel.world import World
 
 
 def take(world: World) -> list[Attempt]:
-    """Take the attempts that may start now.
-
-    They are in flight until they are reported. Call this inside a transaction.
-    """
+    """Take the attempts that may start now, inside a transaction. They are in flight until they are reported."""
     ready = world.store[records.READY]
     if not ready.rows:
         return []
@@ -124,10 +121,8 @@ def discard_pending(world: World, endpoint_id: str) -> None:
 
 
 def cancel_planned(world: World, endpoint_id: str) -> None:
-    """Drop the planned retries and delayed attempts to an endpoint.
-
-    A deleted endpoint still gets the first attempts for earlier events. Otherwise, the number of deliveries would
-    depend on how quickly the endpoint responded before its deletion.
+    """Drop the planned retries and delayed attempts to an endpoint. A deleted endpoint still gets the first attempts
+    for earlier events. Otherwise, the number of deliveries would depend on how quickly it responded before.
     """
     planned, made = world.store[records.PLANNED.of(owner=endpoint_id)], deliveries_of(world, endpoint_id)
     for row, plan in list(planned.items()):

@@ -39,10 +39,7 @@ def all_deliveries(
     event_type: str | None = None,
     limit: int | None = None,
 ) -> list[Delivery]:
-    """Return the deliveries in a world that match all given filters, oldest first.
-
-    If `limit` is given, return only the newest `limit` deliveries.
-    """
+    """Return the deliveries that match all given filters, oldest first, or only the newest `limit` of them."""
     wanted = {"event_id": event_id, "status": status, "event_type": event_type}
     conditions = [field_in(name, value) for name, value in wanted.items() if value is not None]
     ids = [one for one in every_endpoint_id(world) if endpoint_id in (None, one)]
@@ -75,9 +72,8 @@ def attempts_of(world: World, event_id: str, endpoint_id: str) -> Iterator[Deliv
 
 
 def retries_ahead(world: World, *, event_id: str, endpoint_id: str) -> list[int]:
-    """Return the times, in milliseconds, of the remaining attempts to deliver an event to an endpoint.
-
-    The times assume that each attempt fails immediately. They include delayed attempts, together with their retries.
+    """Return the times, in milliseconds, of the remaining attempts to deliver an event to an endpoint, including
+    delayed ones, if each attempt fails immediately.
     """
     delays_ms = signing_of(world).retry_delays_ms(world)
     found: list[int] = []
@@ -90,10 +86,7 @@ def retries_ahead(world: World, *, event_id: str, endpoint_id: str) -> list[int]
 
 
 def every_endpoint_id(world: World, environments: Iterable[str] | None = None) -> list[str]:
-    """Return the ids of all endpoints in these environments, including deleted endpoints.
-
-    If `environments` is None, return the endpoint ids of all environments.
-    """
+    """Return the ids of all endpoints in these (or all) environments, including deleted endpoints."""
     living = [ENDPOINTS.of(environment) for environment in environments or world.environments]
     tables = [world.store[at] for address in living for at in (address, address.of_deleted)]
     return [endpoint.id for table in tables for endpoint in table.values()]

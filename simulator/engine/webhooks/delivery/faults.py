@@ -21,9 +21,8 @@ _FLIPPED = str.maketrans("0123456789abcdef", "fedcba9876543210")
 
 
 def deliver_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan:
-    """Return the effects of the first fault that matches a delivery, or `NO_FAULT`.
-
-    Count a hit of the fault. Call this inside a transaction.
+    """Return the effects of the first fault that matches a delivery, or `NO_FAULT`. This counts a hit of the fault, so
+    call it inside a transaction.
     """
 
     def fits(_: str, fault: faults.WebhookFault) -> bool:
@@ -56,21 +55,16 @@ def early_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan | 
 
 
 def save_plan(world: World, place: str, plan: DeliveryPlan) -> None:
-    """Save the effects of a fault on the first delivery of a queued event. `place` is the event's position in the
-    queue.
-
-    Call this inside a transaction. Faults are matched when the event happens, because the time at which the queue
-    reaches the event depends on the receiver.
+    """Save the effects of a fault on the queued event at `place`, inside a transaction. Faults are matched when the
+    event happens, because the time at which the queue reaches the event depends on the receiver.
     """
     if plan is not records.NO_FAULT:
         world.store[records.WAITING_PLANS].put(place, plan)
 
 
 def take_plan(world: World, place: str) -> DeliveryPlan | None:
-    """Remove and return the saved effects of a fault on the delivery of a queued event, or None if no fault matched.
-    `place` is the event's position in the queue.
-
-    Call this inside a transaction.
+    """Remove and return the saved effects of a fault on the queued event at `place`, or None. Call this inside a
+    transaction.
     """
     plans = world.store[records.WAITING_PLANS]
     plan = plans.get(place)
@@ -91,10 +85,8 @@ def awaited(world: World, request_id: str) -> list[str]:
 
 
 def must_follow(world: World, event: Event, pending: PendingAttempt) -> bool:
-    """Return True if an attempt waits for another attempt in flight to the same endpoint.
-
-    A fault can deliver an API request's events before the request gets its response. If the request has several events,
-    an endpoint receives them one after another.
+    """Return True if an attempt waits for another attempt in flight to the same endpoint: if a fault delivers several
+    events before their request gets its response, an endpoint receives them one after another.
     """
     if pending.plan is None or not pending.plan.before_answer:
         return False
@@ -126,10 +118,9 @@ def held(
 ) -> PendingAttempt | None:
     """Return a copy of the attempt that a fault holds back, or None if the attempt may start.
 
-    A fault can hold an attempt until a number of other first attempts to the endpoint have ended. The count starts at
-    the time of the event, even if this attempt is delayed. The attempt may also start if the fault has ended. If a
-    fault holds an attempt until the object's final event, the attempt may start once the endpoint has received that
-    event.
+    A fault can hold an attempt until other first attempts to the endpoint have ended, counted from the time of the
+    event, or until the endpoint has received the object's final event. The attempt may also start if the fault has
+    ended.
     """
     if not (plan.until_end or plan.hold or plan.reorder) or plan.fault_id not in world.store[FAULTS]:
         return None
@@ -147,9 +138,8 @@ def held(
 def freed(
     world: World, queue: EndpointQueue, attempt: records.Attempt, event: Event, *, acknowledged: bool
 ) -> tuple[PendingAttempt, ...]:
-    """Return the attempts that faults held back and that may start now that `attempt` has ended.
-
-    `queue` must already count the ended attempt. `acknowledged` is True if the receiver accepted it.
+    """Return the held attempts that may start now that `attempt` has ended and `queue` counts it. `acknowledged` is
+    True if the receiver accepted it.
     """
 
     def may_go(pending: PendingAttempt) -> bool:
@@ -181,20 +171,14 @@ def _awaits_end(world: World, event: Event, endpoint: Webhook) -> bool:
 
 
 def heard(plan: DeliveryPlan, outcome: Outcome) -> Outcome:
-    """Return an attempt's result as the service sees it.
-
-    The response is missing if a fault loses the acknowledgement.
-    """
+    """Return an attempt's result as the service sees it: without the response if a fault loses the acknowledgement."""
     if not plan.acknowledgement_lost or not outcome.succeeded:
         return outcome
     return replace(outcome, error=f"{plan.named} lost the acknowledgement {outcome.status}")
 
 
 def together(pending: PendingAttempt, plan: DeliveryPlan) -> tuple[PendingAttempt, PendingAttempt | None]:
-    """Return an attempt, and the copy that a fault sends at the same time.
-
-    The copy is None if there is no such fault.
-    """
+    """Return an attempt, and the copy that a fault sends at the same time, if any."""
     if not plan.two_at_once:
         return pending, None
     pending = replace(pending, plan=replace(plan, two_at_once=False))

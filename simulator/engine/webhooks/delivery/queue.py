@@ -43,10 +43,7 @@ _EMPTY = EndpointQueue()
 
 
 def on_event(world: World, event: Event, _subject: Shown) -> None:
-    """Queue the first attempt for each recipient of an event.
-
-    Call this inside the transaction that emitted the event.
-    """
+    """Queue the first attempt for each recipient of an event, in the transaction that emitted it."""
     for endpoint in recipients(world, event):
         early = faults.early_plan(world, event, endpoint)
         # The attempt bypasses the queue, because the request that caused the event waits for the receiver.
@@ -62,10 +59,7 @@ def on_event(world: World, event: Event, _subject: Shown) -> None:
 
 
 def recipients(world: World, event: Event) -> list[Webhook]:
-    """Return the enabled endpoints that subscribe to an event.
-
-    A test event goes only to the endpoint that is tested (decision W10).
-    """
+    """Return the enabled endpoints that subscribe to an event, or the tested one for a test event (decision W10)."""
     table = endpoints(world, event.environment)
     if not table.rows:
         return []
@@ -150,9 +144,8 @@ def _route_alone(world: World, event: Event, endpoint: Webhook, pending: Pending
 def _route(
     world: World, event: Event, endpoint: Webhook, queue: EndpointQueue, pending: PendingAttempt, *, queued: bool
 ) -> EndpointQueue:
-    """Make an attempt ready, or delay, hold or drop it, depending on the fault that applies to it.
-
-    Return the queue, which the caller saves. `queued` is True if the queue waits for the response to this attempt.
+    """Make an attempt ready, or delay, hold or drop it, depending on the fault that applies to it. Return the queue,
+    which the caller saves. `queued` is True if the queue waits for the response to this attempt.
     """
     plan = pending.plan or records.NO_FAULT
     if plan.delay_ms:
@@ -202,10 +195,7 @@ def _plan_timer(
     endpoint: Webhook,
     announced_by: str | None = None,
 ) -> None:
-    """Plan a retry or a delayed attempt.
-
-    `announced_by` is the id of the previous delivery, whose `next_attempt_at` contains the attempt's time.
-    """
+    """Plan a retry or a delayed attempt. `announced_by` is the id of the delivery with its time."""
     row = str(world.next_sequence("webhook_planned"))
     # Timers that are due at the same time fire in the order in which they were planned. Here, this is the order of
     # the responses. A rank derived from event and endpoint replaces it, so that the order is the same in every run.
@@ -273,10 +263,7 @@ def _ahead(queue: EndpointQueue, going: tuple[PendingAttempt, ...], place: tuple
 
 
 def end_fault(world: World, fault_id: str) -> None:
-    """End a fault of any kind. Call this inside a transaction.
-
-    The attempts that the fault holds start, except attempts to deleted endpoints.
-    """
+    """End a fault of any kind, inside a transaction, and start the attempts that it holds for living endpoints."""
     in_force.end(world, fault_id)
     for endpoint_id, queue in list(world.store[records.QUEUES].items()):
         going = tuple(one for one in queue.held if one.plan is not None and one.plan.fault_id == fault_id)

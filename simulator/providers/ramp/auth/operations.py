@@ -78,17 +78,13 @@ def create_token(call: Call[bodies.TokenBody, None, None]) -> TokenResponse:
 
 
 def _environment_of(key: str, part: str) -> str | None:
-    """Return the environment in a key's prefix, or None if the prefix is unknown. `part` is `pk` (public) or `sk`
-    (secret).
-    """
+    """Return the environment in a key's prefix, or None if the prefix is unknown. `part` is `pk` or `sk`."""
     return next((one for one in MODES if key.startswith(prefix(part, one))), None)
 
 
 def _forget_lapsed(world: World, wall_ms: int) -> None:
-    """Delete tokens that expired more than a day ago. The deletion runs at most once an hour. Call this function inside
-    a world transaction.
-
-    Requests with a token that expired less than a day ago are still assigned to this world.
+    """Delete tokens that expired more than a day ago, at most once an hour. Call this function inside a transaction.
+    Requests with a younger token are still assigned to this world.
     """
     if not world.is_first_in_hour(_SWEPT):
         return
@@ -133,18 +129,15 @@ def require_access(world: World, environment: str) -> None:
 
 
 def permits(key: Caller, operation_group: str, reads: bool) -> bool:
-    """Return True if a key pair may call an operation in a permission group.
-
-    `reads` is True for an operation that only reads. The permission `read` is enough for such an operation. All key
-    pairs may call the operations in the group "" (decision H18).
+    """Return True if a key pair may call an operation in a permission group (decision H18). The permission `read` is
+    enough if the operation only `reads`. All key pairs may call the operations in the group "".
     """
     return not operation_group or operation_group in key.permissions or (reads and "read" in key.permissions)
 
 
 def credentials(world: World) -> dict[str, dict[str, str]]:
-    """Return the key pair to use in each environment, as {environment: {public_key, secret_key}}.
-
-    This is the oldest active key pair, or the oldest revoked key pair if none is active.
+    """Return the key pair to use in each environment, as {environment: {public_key, secret_key}}: the oldest active key
+    pair, or the oldest one if none is active.
     """
     shown = {}
     for environment in world.environments:
@@ -214,10 +207,7 @@ def revoke_key(call: ActionCall[None, bodies.RevokedKey]) -> JsonObject:
 
 
 def all_keys(world: World) -> list[KeyPair]:
-    """Return the key pairs of all environments, including revoked ones.
-
-    Within an environment, the oldest key pair comes first.
-    """
+    """Return the key pairs of all environments, oldest first in each, including revoked ones."""
     return [pair for environment in world.environments for pair in records.key_pairs(world, environment).values()]
 
 
@@ -252,8 +242,7 @@ ACTIONS = (
 
 def check_gates(operation: Operation, call: Call) -> None:
     """Raise `ApiError` 403 if a check fails. The checks run in this order: environment, key permissions, profile, KYC.
-
-    If a control call acts for the account, no key is used and key permissions are not checked.
+    A control call that acts for the account uses no key.
     """
     if not operation.token:
         return

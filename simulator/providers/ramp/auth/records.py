@@ -82,10 +82,8 @@ def tokens(world: World, environment: str) -> Table[Token]:
 
 
 def key_texts(world: World, environment: str, number: int) -> tuple[str, str]:
-    """Return the public key and the secret key of the key pair with the given number, counted from 0.
-
-    The first key pair of the default world is fixed. All other keys are derived from the world's id and seed, so no two
-    worlds have the same keys.
+    """Return the public key and the secret key of the key pair with the given number, counted from 0. All but the first
+    key pair of the default world are derived from the world's id and seed, so no two worlds share keys.
     """
     pk, sk = prefix("pk", environment), prefix("sk", environment)
     if world.keys_of == DEFAULT_WORLD and number == 0:
@@ -98,10 +96,7 @@ def key_texts(world: World, environment: str, number: int) -> tuple[str, str]:
 
 
 def new_token_text(world: World, environment: str) -> str:
-    """Return a token that this process has not issued before.
-
-    No token from before a reset or restore is issued again, so these tokens stay invalid.
-    """
+    """Return a token that this process has not issued, so that tokens from before a reset or restore stay invalid."""
     while True:
         directory_of(world).tokens_issued += 1
         number = directory_of(world).tokens_issued

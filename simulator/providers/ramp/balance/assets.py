@@ -51,10 +51,8 @@ def set_up(world: World) -> None:
 
 @lru_cache(maxsize=16)
 def _opening(at_ms: int, environments: tuple[str, ...]) -> Ledger:
-    """Return the opening ledger of an account that is created at the given time.
-
-    Worlds that start at the same time share this ledger. Without this cache, the ledger entries would account for half
-    of the time needed to create a world, and for a third of the memory of an idle world.
+    """Return the opening ledger of an account that is created at the given time. Worlds that start at the same time
+    share it: its entries are half of the time to create a world, and a third of the memory of an idle one.
     """
     fresh = World("", 0, Clock(at_ms), Wiring())
     with fresh.change(Cause("start", "world")):
@@ -114,10 +112,7 @@ def check_balance(values: bodies.BalanceParameters) -> Iterator[Wrong]:
 
 
 def set_balance(call: ActionCall[None, bodies.BalanceParameters]) -> shapes.AssetBalanceShape:
-    """Set the available balance.
-
-    The ledger books the difference against the account for third parties. Held amounts do not change.
-    """
+    """Set the available balance against the account for third parties. Held amounts do not change."""
     world, values = call.world, call.parameters
     currency = ASSETS[values.symbol, WALLET[values.network]]
     owner = holder(call.environment)

@@ -1,5 +1,4 @@
-"""Request bodies of the operations under /wallet, and the parameters of the balance actions (decisions S14, S23, R5).
-"""
+"""Request bodies of operations under /wallet, and the parameters of the balance actions (decisions S14, S23, R5)."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NoReturn, TypeVar
@@ -38,10 +37,7 @@ class AddressDestination(AnyDestination):
 
 
 def _nothing_given() -> NoReturn:
-    """Raise an error for a destination without any fields.
-
-    Missing fields are reported before malformed values (decision H2).
-    """
+    """Report a destination without any fields as missing, before malformed values (decision H2)."""
     raise PydanticCustomError("missing", "the destination is missing")
 
 
@@ -255,10 +251,7 @@ class AnyPayer(Body):
 
 
 class BuyWithUnknownQuote(UseQuote):
-    """The request to execute an unknown buy quote.
-
-    No payer field is required, because the quote would determine the required fields.
-    """
+    """The request to execute an unknown buy quote. The quote would determine the required payer fields."""
 
     payer: AnyPayer | None = None
 

@@ -65,11 +65,7 @@ def check_destination(world: World, destination: bodies.AnyDestination) -> None:
 
 
 def find_user(world: World, destination: bodies.UserDestination) -> PlatformUser:
-    """Return the user that a transfer goes to.
-
-    Raise `ApiError` 422 invalid_phone_number if the phone number is invalid, and 404 not_found if there is no such
-    user.
-    """
+    """Return the user that a transfer goes to. Raise `ApiError` 422 invalid_phone_number or 404 not_found."""
     ((name, value),) = destination.given().items()
     param = f"destination.{name}"
     if name == "phone_number" and not reference.is_phone(value):
@@ -113,10 +109,7 @@ def resolve_destination(
 
 
 def check_invoice_amount(environment: str, destination: bodies.AnyDestination, amount: Decimal) -> None:
-    """Raise `ApiError` 400 if the amount differs from the invoice's amount.
-
-    Invalid invoices pass this check. A later check rejects them (decision M7).
-    """
+    """Raise `ApiError` 400 if the amount differs from the invoice's. A later check rejects invalid invoices (M7)."""
     if isinstance(destination, bodies.LightningDestination) and destination.invoice is not None:
         with suppress(ValueError):
             _check_asked(deposit_wallets.decode_invoice(destination.invoice, environment), amount)
@@ -128,10 +121,8 @@ def _check_asked(invoice: DecodedInvoice, amount: Decimal) -> None:
 
 
 def _products_of(own: object | None) -> tuple[str, ...]:
-    """Return the types of the additional fee products that must be active for a transfer.
-
-    `own` is the recipient if it is a resource of this world, otherwise None. A transfer to a wallet of this world needs
-    the deposit product. Other transfers need no additional product.
+    """Return the additional fee products that must be active: the deposit product for a transfer to a wallet of this
+    world. `own` is the recipient if it is a resource of this world, otherwise None.
     """
     return ("deposit",) if isinstance(own, Wallet | LightningEntry) else ()
 
@@ -150,11 +141,11 @@ def _invoice(world: World, environment: str, text: str, amount: Decimal) -> Reci
 
 
 def require_payable(world: World, environment: str, recipient: Recipient) -> None:
-    """Raise `ApiError` if a Lightning payment cannot succeed now.
+    """Raise `ApiError` if a Lightning payment cannot succeed now. An invoice can be paid once, a Lightning address
+    often.
 
-    An invoice can be paid once, and a Lightning address any number of times. The error is 409 invalid_state if the
-    invoice is paid or a payment is in flight, or if the invoice or address belongs to this world and is expired or
-    disabled (decision S14). It is 409 wallet_disabled if the wallet of the invoice or address is disabled (decision
+    The error is 409 invalid_state if the invoice is paid or a payment is in flight, or if the invoice or address of
+    this world is expired or disabled (decision S14). It is 409 wallet_disabled if its wallet is disabled (decision
     S13).
     """
     text = present(recipient.lightning)

@@ -10,10 +10,8 @@ WITHDRAWABLE = ("USDC", "USDT", "CUSD")
 
 
 def require_asset(symbol: str, network: str, prefix: str = "") -> Currency:
-    """Return the asset with the given symbol on a network. Both are spelled as in a request body.
-
-    Raise `ApiError` 422 unsupported_network or unsupported_asset if it does not exist. `prefix` is the path of the
-    asset in the body, such as `from.`, for the `param` of the error.
+    """Return the asset with the given symbol on a network, both spelled as in a request body. Raise `ApiError` 422
+    unsupported_network or unsupported_asset. `prefix` is the path of the asset in the body, such as `from.`.
     """
     if network not in WALLET:
         names = ", ".join(WALLET)
@@ -30,9 +28,8 @@ def named_asset(symbol: str, network: str) -> Currency | None:
 
 
 def require_fiat(code: str, method: str | None = None) -> Currency:
-    """Return the fiat currency with the given code.
-
-    Raise `ApiError` 422 unsupported_pair if it is unknown or does not support the payment method.
+    """Return the fiat currency with the given code. Raise `ApiError` 422 unsupported_pair if it is unknown or does not
+    support the payment method.
     """
     money = reference.fiat(code)
     if money is None:

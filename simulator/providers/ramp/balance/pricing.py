@@ -40,9 +40,7 @@ class Pricing:
 
 @dataclass(frozen=True, slots=True)
 class SendPricing:
-    """The price of a send, in the asset: the total that the account pays, the amount that the recipient gets, and the
-    fee.
-    """
+    """The price of a send, in the asset: the total paid, the amount that the recipient gets, and the fee."""
 
     paid: Decimal
     net_amount: Decimal
@@ -56,9 +54,7 @@ def too_low(message: str) -> ApiError:
 def price_buy(
     world: World, environment: str, crypto: Currency, money: Currency, amount: Decimal, *, solve: bool, method: str
 ) -> Pricing:
-    """Return the price of a purchase (M5). `amount` is the crypto to receive if `solve` is True, otherwise the fiat to
-    pay.
-    """
+    """Return the price of a purchase (M5). `amount` is the crypto to receive if `solve`, otherwise the fiat to pay."""
     product = fees.match(
         world,
         environment,
@@ -77,10 +73,7 @@ def price_buy(
 def price_withdraw(
     world: World, environment: str, crypto: Currency, money: Currency, amount: Decimal, *, solve: bool, method: str
 ) -> Pricing:
-    """Return the price of a payout (M6).
-
-    `amount` is the fiat to pay out if `solve` is True, otherwise the stablecoin to debit.
-    """
+    """Return the price of a payout (M6). `amount` is the fiat to pay out if `solve`, otherwise the asset to debit."""
     product = fees.match(world, environment, "withdraw", crypto, fiat_currency=money.code, payment_method=method)
     rate = ramp_rate(world, environment, "offramp", crypto.code, money.code)
     fee_of = fees.formula(world, environment, product, crypto)
@@ -90,9 +83,7 @@ def price_withdraw(
 def price_swap(
     world: World, environment: str, source: Currency, target: Currency, amount: Decimal, *, solve: bool
 ) -> Pricing:
-    """Return the price of a swap (M8). `amount` is the amount to receive if `solve` is True, otherwise the amount to
-    pay.
-    """
+    """Return the price of a swap (M8). `amount` is the amount to receive if `solve`, otherwise the amount to pay."""
     product = fees.match(world, environment, "swap", source, to_asset=target.code)
     rate = swap_rate(world, environment, source, target)
     fee_of = fees.formula(world, environment, product, source)
@@ -111,10 +102,8 @@ def minimum_received(received: Decimal, slippage: Decimal, target: Currency) -> 
 
 
 def price_send(world: World, environment: str, asset: Currency, amount: Decimal, recipient: Recipient) -> SendPricing:
-    """Return the price of a send (decision M7). For an invoice, the fee is added to the amount.
-
-    Raise `ApiError` if the amount is outside the limits in the currency listing (M13), or if a required fee product is
-    inactive (M15).
+    """Return the price of a send (decision M7). For an invoice, the fee is added to the amount. Raise `ApiError` if the
+    amount is outside the listed limits (M13), or if a required fee product is inactive (M15).
     """
     for name in recipient.free_products:
         fees.match(world, environment, name, asset)
@@ -134,10 +123,7 @@ def price_send(world: World, environment: str, asset: Currency, amount: Decimal,
 
 
 def _listed(world: World, environment: str, asset: Currency) -> FeeProduct:
-    """Return the fee product whose limits apply to a send to another user.
-
-    This is the send product, or the internal transfer product if no send product is active.
-    """
+    """Return the product whose limits apply to a transfer: the send product, or else the internal transfer."""
     try:
         return fees.match(world, environment, "send", asset)
     except ApiError:
@@ -164,11 +150,7 @@ def _price(
     fee_of: Callable[[Decimal], Fee],
     convert: Callable[[Decimal, Decimal], Decimal],
 ) -> Pricing:
-    """Return the price of a swap, buy or withdrawal.
-
-    `amount` is in the target currency if `solve` is True, otherwise in the source currency. Raise `ApiError` if the
-    amount is outside the limits.
-    """
+    """Return a price. `amount` is in the target currency if `solve` is True, otherwise in the source currency."""
 
     def delivers(paid: Decimal) -> Decimal:
         net = max(subtract(paid, fee_of(paid).total), ZERO)

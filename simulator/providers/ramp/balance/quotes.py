@@ -52,10 +52,8 @@ def open_wallet_quote(
 
 
 def claim(type: WalletQuoteType) -> Callable[[Call[bodies.UseQuote, None, WalletQuote]], None]:
-    """Return a function that finds the quote named in a request body, and makes it the resource of the call.
-
-    The function raises `ApiError` 404 quote_not_found if the quote does not exist, and other errors if it cannot be
-    used.
+    """Return a function that makes the quote named in a request body the resource of the call. It raises `ApiError` 404
+    quote_not_found, or other errors if the quote cannot be used.
     """
     return lambda call: transactions.claim_quote(call, QUOTE_TABLES[type])
 

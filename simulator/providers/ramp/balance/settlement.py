@@ -23,10 +23,7 @@ from simulator.providers.ramp.transactions import Transaction, given_amount, giv
 
 
 def _credit(world: World, transaction: Transaction, purpose: str, sign: int) -> None:
-    """Post a purchase to the ledger: the fiat fee to the fee account, and the crypto to the balance.
-
-    If `sign` is -1, post the reverse entry.
-    """
+    """Post a purchase: the fiat fee to the fee account, the crypto to the balance. If `sign` is -1, reverse it."""
     paid, received = transaction.paid.currency, transaction.received.currency
     fee, amount = sign * transaction.fee.total, sign * transaction.received.amount
     pot = available(holder(transaction.environment))
@@ -45,10 +42,7 @@ def _credit(world: World, transaction: Transaction, purpose: str, sign: int) -> 
 
 
 def payment_arrives(call: ActionCall[Transaction, PaymentParameters]) -> Transaction:
-    """Receive the payer's fiat.
-
-    If at least the full amount arrives, the quoted crypto is credited. If less arrives, the buy fails (decision S6).
-    """
+    """Receive the payer's fiat, and credit the quoted crypto. If less than the full amount arrives, fail (S6)."""
     world, buy = call.world, call.target
     amount = given_amount(buy.paid, call.parameters.amount)
     buy = replace(buy, funds_received=amount)
@@ -64,10 +58,7 @@ def complete_buy(call: ActionCall[Transaction, TxHashParameters]) -> Transaction
 
 
 def credit_is_unspent(world: World, buy: Transaction) -> str | None:
-    """Return the reason why a buy can no longer fail, or None if it can fail.
-
-    A paid buy can fail only while the credited amount is still available (decision S7).
-    """
+    """Return the reason why a buy cannot fail, or None. A paid buy can fail while its credit is unspent (S7)."""
     if buy.status != "processing":
         return None
     balance = world.ledger.balance(available(holder(buy.environment)), buy.received.currency.key)
@@ -97,10 +88,8 @@ def broadcast_send(world: World, send: Transaction, given: str | None = None) ->
 
 
 def complete_send(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
-    """Complete a send: post the held amount, and credit the recipient if the address belongs to this world (decision
-    S9).
-
-    The transaction keeps the hash from the broadcast unless another hash is given.
+    """Complete a send: post the held amount, and credit a recipient in this world (decision S9). The transaction keeps
+    the hash from the broadcast unless another hash is given.
     """
     world, send, given = call.world, call.target, call.parameters.tx_hash
     tx_hash = _send_hash(world, send, given) if given is not None or send.tx_hash is None else send.tx_hash
@@ -114,10 +103,7 @@ def complete_send(call: ActionCall[Transaction, TxHashParameters]) -> Transactio
 
 
 def decided_outside(world: World, send: Transaction) -> str | None:
-    """Return the reason why third parties cannot decide the outcome of a send, or None if they can.
-
-    Third parties take no part in internal transfers.
-    """
+    """Return the reason why third parties cannot decide a send, or None: they take no part in internal transfers."""
     return None if send.counterparty is None else "a transfer inside the service completes by itself"
 
 
@@ -128,10 +114,7 @@ def _send_hash(world: World, send: Transaction, given: str | None) -> str | None
 
 
 def fail_held(call: ActionCall[Transaction, FailureParameters]) -> Transaction:
-    """Fail a send or swap and release the held amount (decision M11).
-
-    If a send to an invoice fails, the invoice can expire again (decision S13).
-    """
+    """Fail a send or swap and release the held amount (M11). An invoice that it paid can expire again (S13)."""
     world = call.world
     world.ledger.void_hold(world.now_ms, call.target.id)
     failed = move(world, replace(call.target, failure_code=call.parameters.failure_code), "fail")
@@ -144,10 +127,7 @@ def fail_held(call: ActionCall[Transaction, FailureParameters]) -> Transaction:
 
 
 def complete_swap(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
-    """Complete a swap: post the held amount and credit the quote's `to.amount` (decision M8).
-
-    A swap between two networks has a transaction hash on each of them (decision S18).
-    """
+    """Complete a swap (decision M8). A swap between two networks has a hash on each of them (decision S18)."""
     return settle_swap(call.world, call.target, call.parameters.tx_hash)
 
 

@@ -115,10 +115,8 @@ def beneficiaries(world: World, environment: str) -> Table[Beneficiary]:
 
 
 def beneficiary(world: World, environment: str, beneficiary_id: str) -> Beneficiary:
-    """Return the beneficiary with the given id.
-
-    Raise `ApiError` 404 not_found with the param `beneficiary_id` if the beneficiary does not exist or was deleted
-    (decision S23).
+    """Return the beneficiary with the given id. Raise `ApiError` 404 not_found with the param `beneficiary_id` if it
+    does not exist or was deleted (decision S23).
     """
     try:
         return require(beneficiaries(world, environment), beneficiary_id, "beneficiary", "beneficiary_id")

@@ -211,10 +211,7 @@ def _octets(groups: Sequence[int]) -> bytes:
 
 
 def _number(value: int, length: int = 0) -> list[int]:
-    """Return a number as groups of five bits, most significant group first.
-
-    The result has exactly `length` groups. If no length is given, it has as few groups as possible.
-    """
+    """Return a number as `length` groups of five bits, or as few groups as possible, most significant group first."""
     count = length or max(1, -(-value.bit_length() // 5))
     return [value >> 5 * place & 31 for place in reversed(range(count))]
 

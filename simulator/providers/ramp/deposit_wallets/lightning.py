@@ -35,10 +35,7 @@ _BTC = ASSETS["BTC", "bitcoin"]
 
 
 def load_entry(call: Call) -> LightningEntry:
-    """Return the Lightning entry that the path identifies.
-
-    Raise `ApiError` 404 if it does not exist, is disabled, or belongs to another wallet.
-    """
+    """Return the Lightning entry in the path. Raise `ApiError` 404 if it is disabled or belongs to another wallet."""
     entry_id = call.path["lightning_id"]
     entry = records.entries(call.world, call.environment).get(entry_id)
     if entry is None or entry.wallet_id != call.path["id"] or entry.status == "disabled":
@@ -75,10 +72,8 @@ def create_lightning_entry(call: Call[bodies.EntryBody, None, Wallet]) -> shapes
 def open_address(
     world: World, wallet: Wallet, username: str | None = None, *, announced: bool = True
 ) -> LightningAddress:
-    """Create a Lightning address.
-
-    By default, the username is generated. If `announced` is False, no event is emitted. Raise `ApiError` 400 if the
-    username is taken.
+    """Create a Lightning address, with a generated username if none is given. If `announced` is False, no event is
+    emitted. Raise `ApiError` 400 if the username is taken.
     """
     environment = wallet.environment
     taken = world.store[records.ADDRESSES_BY_USERNAME.of(environment)]
@@ -151,19 +146,14 @@ def disable_lightning_entry(call: Call[None, None, LightningEntry]) -> None:
 
 
 def expire_invoice(world: World, timer: Timer) -> None:
-    """Expire an invoice exactly at expires_at (decision S1). While a payment is in flight, the expiry is delayed
-    (decision S13).
-    """
+    """Expire an invoice at expires_at (decision S1), or later while a payment is in flight (decision S13)."""
     invoice = existing(world, Invoice, timer.target)
     if _payment_in_flight(world, invoice) is None:
         move(world, invoice, "expire")
 
 
 def payment_failed(world: World, environment: str, payment_request: str) -> None:
-    """Expire an invoice after a failed payment if the invoice's expiry time passed while the payment was in flight.
-
-    Otherwise, the invoice stays pending and its expiry timer stays scheduled (decision S13).
-    """
+    """Expire an invoice after a failed payment if its expiry time passed meanwhile (decision S13)."""
     invoice = receiver_at(world, environment, LIGHTNING, payment_request)
     if isinstance(invoice, Invoice) and invoice.status == "pending" and world.now_ms >= invoice.expires_at_ms:
         # The timer may be due at the same time as the failure. In that case, the failure is processed first.
@@ -182,20 +172,14 @@ def has_disabled_wallet(world: World, entry: LightningEntry) -> bool:
 
 
 def unpayable(world: World, entry: LightningEntry) -> str | None:
-    """Return the reason why a pending entry cannot be paid now, or None if it can be paid.
-
-    An invoice can be paid once (decision S14).
-    """
+    """Return the reason why a pending entry cannot be paid now, or None. An invoice can be paid once (S14)."""
     if _payment_in_flight(world, entry) is not None:
         return "the account itself is paying it"
     return "its wallet is disabled" if has_disabled_wallet(world, entry) else None
 
 
 def _payment_in_flight(world: World, entry: LightningEntry) -> Transaction | None:
-    """Return the account's own payment of an invoice if that payment can still succeed, otherwise None.
-
-    Return None for a Lightning address.
-    """
+    """Return the account's own payment of an invoice if it can still succeed, otherwise None."""
     if not isinstance(entry, Invoice):
         return None
     payment = payment_of(world, entry.environment, entry.payment_request)
@@ -232,9 +216,8 @@ def _pay_address(world: World, address: LightningAddress, amount_sats: int) -> L
 def receive(world: World, entry: LightningEntry, arrival: Arrival) -> bool:
     """Credit a payment that the account makes to its own invoice or Lightning address (decision S9). Return True.
 
-    The invoice or address was payable when the payment started. The payment is therefore credited even if the wallet
-    was disabled or the Lightning address was deleted in the meantime. A payment in flight delays the expiry of its
-    invoice, so the invoice is still open. Only worlds saved by older versions can contain a closed invoice here.
+    It was payable when the payment started, so the payment is credited even if the wallet or address was disabled in
+    the meantime. Only worlds saved by older versions can contain a closed invoice here.
     """
     amount_sats = int(arrival.amount.scaleb(_BTC.decimals))
     if not takes_payments(world, entry):
@@ -263,9 +246,7 @@ def _deposit(world: World, entry: LightningEntry, amount_sats: int) -> Deposit:
 
 
 def _credit(world: World, deposit: Deposit, destination: str) -> None:
-    """Credit a deposit to the balance and create its transaction. `destination` is the invoice or address that was
-    paid.
-    """
+    """Credit a deposit and create its transaction. `destination` is the invoice or address that was paid."""
     credit_deposit(
         world,
         deposit.environment,

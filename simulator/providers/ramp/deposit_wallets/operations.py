@@ -124,10 +124,7 @@ def _arrive(world: World, wallet: Wallet, code: str, amount: Decimal, memo: str 
 
 
 def _refusal(wallet: Wallet, code: str, memo: str | None) -> str | None:
-    """Return the reason why a deposit cannot be credited, or None if it can.
-
-    If `memo` is None, the deposit has the correct memo. If `memo` is empty, the deposit has no memo.
-    """
+    """Return the reason why a deposit cannot be credited, or None. The memo None is correct, and "" is missing."""
     if wallet.status == "disabled":
         return "wallet_disabled"
     if reference.asset(code, wallet.network) is None:
@@ -145,9 +142,7 @@ def deposit_confirms(call: ActionCall[Deposit, Nothing]) -> Deposit:
 
 
 def confirmation_arrives(call: ActionCall[Deposit, bodies.ConfirmationParameters]) -> Deposit:
-    """Set the number of confirmations, or increase it by one. Once the required number is reached, the deposit is
-    credited.
-    """
+    """Set the number of confirmations, or add one. The last required confirmation credits the deposit."""
     deposit = call.target
     before = deposit.confirmations or 0
     count = before + 1 if call.parameters.confirmations is None else call.parameters.confirmations
@@ -159,10 +154,7 @@ def confirmation_arrives(call: ActionCall[Deposit, bodies.ConfirmationParameters
 
 
 def not_counted_singly(world: World, deposit: Deposit) -> str | None:
-    """Return the reason why a deposit's confirmations cannot be counted one by one, or None if they can.
-
-    Only deposits on bitcoin are counted one by one (decision S12).
-    """
+    """Return the reason why confirmations cannot be counted one by one, or None on bitcoin (decision S12)."""
     return None if deposit.network == "bitcoin" else "confirmations are counted one by one on bitcoin only"
 
 
@@ -173,10 +165,7 @@ def deposit_fails(call: ActionCall[Deposit, bodies.ReasonParameters]) -> Deposit
 
 
 def _confirm(world: World, deposit: Deposit, on: str, when: str, confirmations: int) -> Deposit:
-    """Credit a deposit to the balance, and then confirm the deposit.
-
-    The event is emitted after the balance has changed, so a client that receives the event sees the new balance.
-    """
+    """Credit a deposit, and then confirm it, so that a client that receives the event sees the new balance."""
     wallet = existing(world, Wallet, deposit.wallet_id)
     credit_deposit(
         world,

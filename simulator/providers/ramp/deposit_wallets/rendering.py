@@ -23,10 +23,7 @@ class _WalletTail(TypedDict):
 
 
 def render_wallet(world: World, wallet: Wallet) -> shapes.WalletShape:
-    """Return the wallet in the response model for its network.
-
-    A bitcoin wallet includes all its Lightning addresses, oldest first.
-    """
+    """Return the wallet in the response model for its network. The Lightning addresses are oldest first."""
     assets = list(NETWORK_ASSETS[wallet.network])
     tail: _WalletTail = {
         "label": wallet.label,
@@ -116,10 +113,7 @@ class _Reason(TypedDict, total=False):
 
 
 def render_deposit(world: World, deposit: Deposit) -> shapes.DepositShape:
-    """Return a deposit (decision S12).
-
-    An on-chain deposit includes `confirmations`, and a failed deposit includes `reason`.
-    """
+    """Return a deposit (S12). An on-chain deposit has `confirmations`, and a failed deposit has `reason`."""
     if deposit.channel == "lightning":
         over_lightning: shapes.LightningDeposit = {
             "id": deposit.id,

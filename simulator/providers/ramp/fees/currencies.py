@@ -79,10 +79,7 @@ CurrencyList = page_shape(
 
 @dataclass(frozen=True, slots=True)
 class CurrencyRow:
-    """One item of the currency listing, for sorting and filtering.
-
-    All items have existed since the start of the world.
-    """
+    """One item of the currency listing, for sorting and filtering."""
 
     asset: Currency
     listing: CurrencyListing
@@ -97,10 +94,8 @@ class CurrencyRow:
 def _in_force(
     world: World, environment: str, product: str, currency: Currency, bought: Currency | None = None
 ) -> FeeProduct | None:
-    """Return the active product that currently determines the price of an operation, or None if there is none.
-
-    For a purchase, `bought` is the asset to buy, and the product for mobile money is used. For other operations,
-    `bought` is None.
+    """Return the active product that determines the price of an operation, or None. For a purchase, `bought` is the
+    asset to buy, and the product for mobile money is used.
     """
     try:
         if bought is None:
@@ -181,10 +176,7 @@ def list_currencies(call: Call[None, ListRequest, None]) -> Page[CurrencyRecord]
 
 
 def _rows(world: World, environment: str) -> list[CurrencyRow]:
-    """Return one item for each asset.
-
-    A list starts with the highest sequence number, so the first asset in the data file gets the highest number.
-    """
+    """Return one item for each asset. A list starts with the highest number, which the file's first asset gets."""
     found, start_ms = [], world.started_at_ms
     for sequence, (code, network) in enumerate(reversed(ASSETS)):
         status = "inactive" if network_status(world, environment, network) == "down" else "active"

@@ -122,10 +122,8 @@ def check_new_fields(wanted: bodies.SetFeeProduct) -> Iterator[Wrong]:
 
 
 def set_fee_product(call: ActionCall[FeeProduct, bodies.SetFeeProduct]) -> FeeProduct:
-    """Change the given fields of a fee product. The fees and limits must stay in the currency of the amount (decision
-    M2).
-
-    Raise `ApiError` invalid_parameter if the fields of the changed product conflict.
+    """Change the given fields of a fee product. Amounts must stay in the currency of the amount (decision M2). Raise
+    `ApiError` invalid_parameter if the fields of the changed product conflict.
     """
     return put_changed(call.world, call.target, call.parameters)
 
@@ -137,9 +135,7 @@ def put_changed(world: World, old: FeeProduct, wanted: bodies.SetFeeProduct) -> 
 
 
 def changed_product(old: FeeProduct, wanted: bodies.SetFeeProduct) -> FeeProduct:
-    """Return a copy of a product with the given fields changed. The status stays the same. Raise `ApiError`
-    invalid_parameter if the new values conflict.
-    """
+    """Return a changed copy of a product with the same status. Raise `ApiError` invalid_parameter on a conflict."""
     given = wanted.model_fields_set
     named = wanted.model_dump(include=given & {"product", "name", "asset", "fiat_currency", "payment_method"})
     new = replace(old, **named)
@@ -185,10 +181,7 @@ def _network_fee(wanted: bodies.NetworkFeeChange | None, product: FeeProduct, cu
 
 
 def check_product(product: str, network: str | None, asset: str | None, fiat_code: str | None) -> Currency:
-    """Return the currency of a product's amount.
-
-    Raise `ApiError` invalid_parameter if the product's fields conflict.
-    """
+    """Return the currency of a product's amount. Raise `ApiError` invalid_parameter if its fields conflict."""
     if fiat_code is not None and product not in WITH_FIAT:
         raise invalid("fiat_currency", f"the product {product} does not have a fiat currency")
     if asset is not None and (first_network(asset) if network is None else reference.asset(asset, network)) is None:

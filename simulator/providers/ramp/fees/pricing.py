@@ -139,9 +139,7 @@ def _fits(wanted: str | None, given: str | None) -> bool:
 def _require_legal(
     product: str, currency: Currency, network: str | None, asset: str | None, fiat_code: str | None, method: str | None
 ) -> None:
-    """Raise `ApiError` unsupported_pair if no product can have this combination of currency, network, asset and payment
-    method (decision R1).
-    """
+    """Raise `ApiError` unsupported_pair if no product can have this combination of fields (decision R1)."""
     if (currency.network is None) != (product in IN_FIAT):
         side = "the fiat currency" if product in IN_FIAT else "an asset"
         raise UNSUPPORTED_PAIR.error(f"The amount for {product} must be in {side}.", "currency")
@@ -156,9 +154,7 @@ def _require_legal(
 
 
 def _require_target(source: Currency, to_asset: str) -> None:
-    """Raise `ApiError` unsupported_pair if the target asset of a swap is unknown, or if it is the source asset on the
-    same network.
-    """
+    """Raise `ApiError` unsupported_pair if a swap's target is unknown, or is its source on the same network."""
     if not any(code == to_asset and asset != source for (code, _), asset in reference.ASSETS.items()):
         raise UNSUPPORTED_PAIR.error(f"{source.code} cannot be swapped to {to_asset}.", "to_asset")
 
@@ -172,9 +168,7 @@ def formula(
 
 
 def breakdown(product: FeeProduct, amount: Decimal, currency: Currency) -> Breakdown:
-    """Return the parts of the processing fee: clamp(amount × percentage / 100 + fixed, min_fee, max_fee), rounded up
-    (decision H9).
-    """
+    """Return the parts of the processing fee, clamp(amount × percentage / 100 + fixed, min_fee, max_fee)."""
     percentage_fee = currency.round_up(divide_up(multiply(amount, product.percentage), _HUNDRED))
     whole = add(percentage_fee, product.fixed)
     if whole < product.min_fee:
@@ -217,9 +211,7 @@ def _shown(product: FeeProduct, amount: Decimal) -> str:
 
 
 def received(world: World, currency: Currency, exact: Decimal) -> Decimal:
-    """Return the amount that a customer receives: `exact`, rounded down to the smallest unit of the currency (decision
-    H9).
-    """
+    """Return the amount that a customer receives, rounded down to the currency's smallest unit (decision H9)."""
     if assumes(world, "H9", "received_is_rounded_half_up"):
         return currency.round_half_up(exact)
     return currency.round_down(exact)

@@ -45,9 +45,7 @@ FEES = "fees"
 
 @dataclass(frozen=True, slots=True)
 class Fee:
-    """A fee in one currency. In responses, `service_fee` is called processing_fee (ramps) or app_fee (operations on the
-    balance).
-    """
+    """A fee in one currency. Responses call `service_fee` processing_fee (ramps) or app_fee (balance)."""
 
     total: Decimal
     currency: Currency
@@ -67,9 +65,7 @@ def fee_of(currency: Currency, service_fee: Decimal, network_fee: Decimal) -> Fe
 
 @dataclass(frozen=True, slots=True)
 class NetworkFee:
-    """The fee for the blockchain transaction: its amount, its currency code, and who pays it (`customer` or
-    `peerpesa`).
-    """
+    """The fee for the blockchain transaction, in the currency with this code."""
 
     amount: Decimal
     currency: str
@@ -87,9 +83,8 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeeProduct(Record):
-    """One entry of the fee table. Networks are canonical names. A null field matches every value.
-
-    `updated_at_ms` is 0 until the product is changed.
+    """One entry of the fee table, with canonical networks. A null field matches every value. `updated_at_ms` is 0 until
+    it changes.
     """
 
     kind = "fee_product"
@@ -125,9 +120,8 @@ CHANGED_PRODUCTS = TableKey("fee_products", FeeProduct, per_environment=True)
 
 
 def currency_of(code: str, network: str | None) -> Currency | None:
-    """Return the fiat currency or asset with the given code, or None if the code is unknown.
-
-    If no network is given, return the asset on the first network that supports it.
+    """Return the fiat currency or asset with the given code, or None. If no network is given, return the asset on the
+    first network that supports it.
     """
     fiat = reference.fiat(code)
     if fiat is not None:
@@ -141,8 +135,8 @@ def first_network(code: str) -> Currency | None:
 
 
 def network_fee_currency(code: str, network: str | None) -> Currency:
-    """Return the currency of a network fee: the asset on the given network. If no network is given, or if the network
-    does not support the asset, return the asset on the first network that supports it.
+    """Return the currency of a network fee: the asset on the given network if it is there, otherwise on the first
+    network.
     """
     found = currency_of(code, network) or first_network(code)
     if found is None:

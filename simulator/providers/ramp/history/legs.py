@@ -1,5 +1,4 @@
-"""Response models for the legs of an order: the debit of the paid and the credit of the received amount (decision S18).
-"""
+"""Response models for the legs of an order: the debit paid and the credit received (decision S18)."""
 
 from __future__ import annotations
 
@@ -115,10 +114,7 @@ def number(value: Decimal) -> Decimal:
 
 
 def order_rate(order: Transaction) -> Decimal | None:
-    """Return the price of one unit of the paid currency in the received currency.
-
-    This is the rate of the transaction, inverted if the order is paid in fiat. None if the order converts nothing.
-    """
+    """Return the price of one unit of the paid currency in the received one, or None if the order converts nothing."""
     fiat_is_paid = order.paid.network is None
     return inverse_of(order.rate) if order.rate is not None and fiat_is_paid else order.rate
 
@@ -128,10 +124,8 @@ _CREDITED = ("deposit", "buy", "swap")
 
 
 def render_leg(world: World, order: Transaction, direction: str) -> OrderLeg:
-    """Return one leg of an order (decision S18).
-
-    Only legs in crypto have blockchain fields. In a swap between two networks, each leg has the hash of the on-chain
-    transaction on its own network.
+    """Return one leg of an order (decision S18). Only legs in crypto have blockchain fields. In a swap between two
+    networks, each leg has the hash on its own network.
     """
     debit = direction == "debit"
     side = order.paid if debit else order.received

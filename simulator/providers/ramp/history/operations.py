@@ -33,10 +33,7 @@ _FIND = by_id(transactions.TRANSACTIONS, "transaction")
 
 
 def load_order(call: Call) -> Transaction:
-    """Return the order with the given public order number or transaction id.
-
-    Raise `ApiError` 404 order_not_found if there is none.
-    """
+    """Return the order with the given order number or transaction id. Raise `ApiError` 404 order_not_found."""
     order_id = call.path["order_id"]
     found = transactions.by_order_id(call.world, call.environment, order_id)
     found = found or transactions.transactions(call.world, call.environment).get(order_id)

@@ -164,9 +164,8 @@ TransactionList = page_shape(
 def debited(order: Transaction) -> Decimal | None:
     """Return the amount debited from the customer (decision S18).
 
-    For a withdrawal, and for any order that can still succeed, this is the quoted amount. For a ramp or buy that did
-    not succeed, this is the amount that the service received, or None if nothing was paid. For a failed send or swap,
-    this is None, because the hold was released.
+    This is the quoted amount for a withdrawal, and for any order that can still succeed. For a ramp or buy that did not
+    succeed, it is the amount received, if any. For a failed send or swap it is None: the hold was released.
     """
     if order.status not in ("failed", "expired", "refunded"):
         return order.paid.amount

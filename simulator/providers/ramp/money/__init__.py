@@ -1,5 +1,4 @@
-"""The money table: one entry for each operation that prices, spends or transfers money, with the orders that it makes.
-"""
+"""The money table: one entry for each operation that prices, spends or transfers money, with its orders."""
 
 from __future__ import annotations
 

@@ -110,8 +110,7 @@ def check_amount(world: World, environment: str, amount: Decimal, fiat_code: str
 def charge_limits(
     world: World, environment: str, amount: Decimal, fiat_code: str, param: str = "amount"
 ) -> LimitCharge:
-    """Check a fiat amount against the limits per transaction, day and month. Add it to the used amounts. Return the
-    charge, which records the added amount with its currency, day and month.
+    """Check a fiat amount against all limits, add it to the used amounts, and return the charge.
 
     Pass the charge to `release_limits` if the transaction does not succeed. If the amount exceeds a limit, add nothing
     and raise `ApiError` amount_too_high.

@@ -1,5 +1,4 @@
-"""The account: its creation, changes by its owner, and changes by compliance and support (decisions H6, H18, M14, S24).
-"""
+"""The account: its creation, changes by its owner, and changes by compliance and support (H6, H18, M14, S24)."""
 
 from __future__ import annotations
 
@@ -113,11 +112,8 @@ def get_limits(call: Call[None, None, None]) -> shapes.AccountLimits:
 
 
 def set_kyc(call: ActionCall[None, bodies.SetKyc]) -> shapes.KycDetail:
-    """Set the KYC status and details.
-
-    A change to approved, action_required or rejected emits an event in both environments, starting with the sandbox. If
-    a level is given, its limits apply. If the KYC already has the given status, only the given details change, and no
-    event is emitted.
+    """Set the KYC status and details. A change to approved, action_required or rejected emits an event in both
+    environments, starting with the sandbox. If a level is given, its limits apply.
     """
     world, wanted, profile = call.world, call.parameters, records.profile_of(call.world)
     if wanted.level is not None:
@@ -137,9 +133,7 @@ def set_kyc(call: ActionCall[None, bodies.SetKyc]) -> shapes.KycDetail:
 
 
 def _reviewed(world: World, profile: Profile, status: str) -> Profile:
-    """Return a copy of a profile whose KYC status changes to `status` now. Only the timestamps and required actions are
-    updated. The caller sets the status.
-    """
+    """Return a copy of a profile with the timestamps and actions of the KYC status `status`, which the caller sets."""
     now_ms = world.now_ms
     profile = replace(profile, required_actions=())
     if status == "not_started":

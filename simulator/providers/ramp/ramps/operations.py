@@ -89,10 +89,7 @@ def load_quote(call: Call) -> RampQuote:
 
 
 def claim_quote(call: Call[bodies.Confirmation, None, RampQuote]) -> None:
-    """Raise `ApiError` 409 quote_already_used or 422 quote_expired if the quote cannot be used.
-
-    This check runs before all other business rules (decision H2).
-    """
+    """Raise `ApiError` 409 quote_already_used or 422 quote_expired before all other business rules (decision H2)."""
     require_usable(call.resource)
 
 
@@ -114,10 +111,7 @@ def check_quote(call: Call[bodies.QuoteBody, None, None]) -> None:
 
 @lru_cache(maxsize=256)  # asked twice for each quote; only supported pairs are cached
 def _pair(asset_code: str, network: RampNetwork, fiat_code: str, method: str) -> tuple[Currency, Currency]:
-    """Return the asset and the fiat currency of a quote.
-
-    Raise `ApiError` 422 unsupported_pair if the pair is not supported.
-    """
+    """Return the asset and the fiat currency of a quote. Raise `ApiError` 422 unsupported_pair."""
     crypto = asset(asset_code, network)
     money = fiat(fiat_code)
     if crypto is None or asset_code not in RAMP_ASSETS[network]:
@@ -314,10 +308,7 @@ def _bad_address(param: str, network: str) -> ApiError:
 
 
 def _use(world: World, quote: RampQuote) -> Transaction:
-    """Check the account limits, count the amount towards them, and mark the quote as used.
-
-    Return a transaction with the fields that onramps and offramps share.
-    """
+    """Charge the account limits, and mark the quote as used. Return a transaction with the fields that ramps share."""
     environment, fiat_amount, fiat_code = quote.environment, quote.fiat_amount, quote.fiat_currency
     require_in_force(world, environment, quote.product_id)
     limit_charge = charge_limits(world, environment, fiat_amount, fiat_code)
@@ -376,9 +367,7 @@ def require_payers_bank(payer: BankPayer, fiat_code: str) -> None:
 
 
 def bank_instructions(world: World, fiat_code: str, reference: str) -> PaymentInstructions:
-    """Return instructions for paying into an account of the service, at the first bank in the currency's country
-    (decision R5).
-    """
+    """Return instructions for paying into an account at the first bank in the currency's country (decision R5)."""
     bank = next(iter(BANKS[COUNTRY_OF[fiat_code]].values()))
     first = 10 ** (bank.min_digits - 1)
     return {

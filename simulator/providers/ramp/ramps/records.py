@@ -14,9 +14,7 @@ from simulator.providers.ramp.transactions import Quote
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RampQuote(Quote):
-    """The locked price of an onramp or offramp. `network` is the canonical name of the network, and amounts are exact
-    decimals.
-    """
+    """The locked price of an onramp or offramp. `network` is the canonical name of the network."""
 
     kind = "ramp_quote"
     type: Direction

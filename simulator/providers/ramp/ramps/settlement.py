@@ -35,10 +35,7 @@ def lapse(world: World, timer: Timer) -> None:
 
 
 def payment_arrives(call: ActionCall[Transaction, bodies.PaymentParameters]) -> Transaction:
-    """Receive the payer's fiat.
-
-    If too much arrives, the payment is accepted. If too little arrives, the onramp fails (decision S6).
-    """
+    """Receive the payer's fiat. Too much is accepted. If too little arrives, the onramp fails (decision S6)."""
     amount = given_amount(call.target.paid, call.parameters.amount)
     return _receive(call.world, call.target, "payment_arrives", amount, "insufficient_payment")
 
@@ -69,8 +66,8 @@ def _unmatched(world: World, ramp: Transaction, what: str) -> Transaction:
 
 
 def receive(world: World, ramp: Transaction, arrival: Arrival) -> bool:
-    """Receive a deposit that the account itself sent to `deposit.address`. Return False if the offramp is not waiting
-    for a deposit. The same rules apply as for any other deposit (decisions S6, S9).
+    """Receive a deposit that the account itself sent, by the same rules as any other (decisions S6, S9). Return False
+    if the offramp is not waiting for a deposit.
     """
     if ramp.status != "awaiting_deposit":
         return False
@@ -153,10 +150,7 @@ def refund(call: ActionCall[Transaction, Nothing]) -> Transaction:
 
 
 def has_funds(world: World, ramp: Transaction) -> str | None:
-    """Return the reason why a ramp cannot be refunded, or None if a refund is possible.
-
-    Only received funds can be refunded (decision S5).
-    """
+    """Return the reason why a ramp cannot be refunded, or None. Only received funds can be refunded (decision S5)."""
     return None if ramp.funds_received is not None else "no funds were received, so there is nothing to refund"
 
 

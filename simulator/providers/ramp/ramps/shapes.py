@@ -221,10 +221,8 @@ RampTransaction: TypeAlias = Annotated[OnrampTransaction | OfframpTransaction, F
 
 
 def render_quote(world: World, quote: RampQuote) -> RampQuoteShape:
-    """Return the response for a quote. Recent responses are cached, because they depend only on the quote's record.
-
-    A new quote is rendered three times: once for scenarios and twice for callers. The cache halves the time of read
-    requests.
+    """Return the response for a quote. It depends only on the record, and is cached because a new quote is rendered
+    three times, for scenarios and for callers. The cache halves the time of read requests.
     """
     recent = _RECENT.get(quote.id)
     if recent is not None and recent[0] is quote:

@@ -124,9 +124,7 @@ class End(Body):
     @model_validator(mode="before")
     @classmethod
     def _complete(cls, data: object) -> object:
-        """Raise `ValidationError` if the type is on_date and `date` is missing, or if the type is after_occurrences and
-        `occurrences` is missing.
-        """
+        """Raise `ValidationError` if the field that the type requires is missing."""
         if isinstance(data, dict):
             name = {"on_date": "date", "after_occurrences": "occurrences"}.get(str(data.get("type")))
             if name is not None and data.get(name) is None:

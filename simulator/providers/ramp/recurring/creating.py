@@ -41,9 +41,7 @@ def _create_body(call: Call) -> type[bodies.NewRecurring]:
 
 
 def check_create(call: Call[bodies.NewRecurring, None, None]) -> None:
-    """Raise `ApiError` 400 if amount_currency is invalid, the amount has too many decimals, or the destination is
-    malformed.
-    """
+    """Raise `ApiError` 400 if amount_currency, the decimals of the amount or the destination are wrong."""
     body = call.body
     source = named_asset(body.source.symbol, body.source.network)
     if source is None or (body.type == "withdraw" and source.code not in WITHDRAWABLE):
@@ -134,9 +132,7 @@ def _as_given(destination: balance.AnyDestination) -> DestinationShape:
 
 @contextmanager
 def _inside_recipient() -> Iterator[None]:
-    """During the block, add the prefix `recipient.` to `param` and to the message of an error, because this request
-    body contains the destination in `recipient`.
-    """
+    """Add the prefix `recipient.` to the `param` and the message of an error about the destination."""
     try:
         yield
     except ApiError as error:

@@ -43,10 +43,7 @@ class Estimate:
 
 
 def estimate(world: World, payment: RecurringPayment) -> Estimate:
-    """Return the estimated cost of one run at current rates.
-
-    Exceeded limits are returned as warnings. Raise `ApiError` 422 unsupported_pair if no fee product matches.
-    """
+    """Return the estimated cost of one run. Raise `ApiError` 422 unsupported_pair if no fee product matches."""
     rate, source_amount, debit, fee, delivered = (
         _estimate_withdraw(world, payment) if payment.type == "withdraw" else _estimate_send(world, payment)
     )

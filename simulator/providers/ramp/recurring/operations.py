@@ -40,9 +40,7 @@ NEXT_RUNS_SHOWN = 3
 
 
 def check_schedule(call: Call[bodies.ScheduleBody, None, RecurringPayment]) -> None:
-    """Raise `ApiError` 400 if the time zone is unknown, start_date is before today, or the end date is before the start
-    date.
-    """
+    """Raise `ApiError` 400 for an unknown time zone, a start_date before today, or an end before the start."""
     body = call.body
     if body.timezone not in zone_names():
         raise invalid("timezone", "it must be the IANA name of a time zone, for example Africa/Nairobi")
@@ -215,8 +213,7 @@ def _require_schedule(payment: RecurringPayment) -> Schedule:
 
 def _resumed(world: World, payment: RecurringPayment) -> RecurringPayment:
     """Return a copy of a payment that continues now, with its next run and its total number of runs (decision S19).
-
-    Raise `ApiError` 409 if no date is left, and the errors of `require_runnable` (404 and 422).
+    Raise `ApiError` 409 if no date is left, and the errors of `require_runnable`.
     """
     require_runnable(world, payment)
     next_run = payment.next_moment(world.now_ms)

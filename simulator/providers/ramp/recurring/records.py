@@ -102,10 +102,8 @@ class RecurringPayment(Record):
         return self.source if self.amount_currency == self.symbol else currency_of(self.amount_currency, None)
 
     def moments(self, now_ms: int, count: int) -> tuple[int, ...]:
-        """Return the times of up to `count` runs at or after `now_ms`, as if the payment were active.
-
-        Dates on which a run has already taken place are left out. Past and future runs together do not exceed the
-        schedule's number of occurrences.
+        """Return the times of up to `count` runs at or after `now_ms`, as if the payment were active. Dates of past
+        runs are left out, and past runs count towards the schedule's number of occurrences.
         """
         if self.schedule is None:
             return ()
@@ -116,8 +114,6 @@ class RecurringPayment(Record):
     def all_runs(self, now_ms: int) -> int | None:
         """Return the number of past and future runs of a payment that is resumed at `now_ms`, or None if the schedule
         has no end (decision S19).
-
-        If the schedule has an end date, the total is the number of past runs plus the number of remaining dates.
         """
         if self.schedule is None:
             return None

@@ -195,10 +195,7 @@ def render_recipient(world: World, payment: RecurringPayment) -> shapes.ReviewRe
 
 
 def mask(account: str) -> str:
-    """Replace all characters except the last four with `*`.
-
-    In an e-mail or Lightning address, mask the part before the @, except its first character.
-    """
+    """Mask all but the last four characters, or the part before an @ except its first character."""
     name, at, domain = account.partition("@")
     if at:
         return name[:1] + "*" * (len(name) - 1) + at + domain

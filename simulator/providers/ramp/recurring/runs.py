@@ -34,10 +34,7 @@ NOTICE_MS = DAY_MS
 
 
 def plan_next(world: World, payment: RecurringPayment) -> None:
-    """Schedule the run at `next_run_at_ms`, and its notice 24 hours earlier.
-
-    If the time for the notice has passed, send the notice now.
-    """
+    """Schedule the run at `next_run_at_ms`, and its notice 24 hours earlier or now if that time has passed."""
     assert payment.next_run_at_ms is not None
     world.agenda.plan(payment.next_run_at_ms, RUN, payment.id)
     notice_at_ms = payment.next_run_at_ms - NOTICE_MS
@@ -141,9 +138,7 @@ class _Tags(TypedDict):
 
 
 def _pay(world: World, payment: RecurringPayment, number: int) -> Transaction:
-    """Make one payment as an integrator would. Raise `ApiError` if the payment or one of the account's access checks
-    fails.
-    """
+    """Make one payment as an integrator would. Raise `ApiError` if it or one of the access checks fails."""
     require_active(world)
     require_kyc(world)
     environment = payment.environment

@@ -60,9 +60,7 @@ class Schedule:
     """The number of runs. Set if the end is after_occurrences."""
 
     def date_at(self, index: int) -> date | None:
-        """Return the date of the run with this index, counted from 0. Return None if the date is after the end date or
-        after the last year that the simulation supports.
-        """
+        """Return the date of the run with this index, or None after the end date or the last supported year."""
         start = date.fromisoformat(self.start_date)
         try:
             found = self._monthly(start, index) if self.frequency == "monthly" else self._by_days(start, index)
@@ -76,10 +74,7 @@ class Schedule:
         return start + timedelta(days=self._lead_days(start) + _STEP_DAYS[self.frequency] * index)
 
     def _lead_days(self, start: date) -> int:
-        """Return the number of days from the start date to the first run.
-
-        The schedule must have a fixed number of days between runs.
-        """
+        """Return the number of days from the start date to the first run, if the runs are days or weeks apart."""
         return 0 if self.frequency == "daily" else (WEEKDAYS.index(self.day_of_week or "") - start.weekday()) % 7
 
     def _monthly(self, start: date, index: int) -> date:
@@ -112,9 +107,7 @@ class Schedule:
 
     @lru_cache(maxsize=1024)  # noqa: B019  (a schedule is a value, and payments with the same schedule are common)
     def moments(self, at_ms: int, count: int) -> tuple[int, ...]:
-        """Return the UTC times, in milliseconds, of up to `count` runs at or after `at_ms`. The field `occurrences` is
-        ignored.
-        """
+        """Return the UTC times of up to `count` runs at or after `at_ms`, in milliseconds, ignoring `occurrences`."""
         first = self.first_index(at_ms)
         found = (self.moment_at(first + offset) for offset in range(count))
         return tuple(moment for moment in found if moment is not None)
@@ -158,10 +151,7 @@ class Schedule:
 
 
 def _day_in_month(month: int, day: int) -> date:
-    """Return the date of a day in a month, or the month's last day if the month is shorter.
-
-    `month` is the number year * 12 + (month - 1).
-    """
+    """Return the date of a day, or the last day, in a month with the number year * 12 + (month - 1)."""
     year, month_index = divmod(month, 12)
     return date(year, month_index + 1, min(day, monthrange(year, month_index + 1)[1]))
 

@@ -34,10 +34,8 @@ The addresses start with 1 or 3 (mainnet), or with m, n or 2 (testnet).
 
 
 def is_address(network: str, text: str, environment: str = "production") -> bool:
-    """Return True if a string is an address on the network and has a valid checksum. Return False if the network is
-    unknown.
-
-    The sandbox also accepts bitcoin testnet addresses.
+    """Return True if a string is an address on the network and has a valid checksum. The sandbox also accepts bitcoin
+    testnet addresses.
     """
     if not text.isascii():
         return False
@@ -48,10 +46,7 @@ def is_address(network: str, text: str, environment: str = "production") -> bool
 
 
 def new_address(world: World, network: str, environment: str = "sandbox") -> str:
-    """Return a receiving address.
-
-    On stellar, this is the shared address of the environment. On other networks, it is a new address.
-    """
+    """Return a new receiving address, or on stellar the shared address of the environment."""
     if network == "stellar":
         return _stellar_account(derive("stellar account", world.seed, environment))
     raw = world.streams.draw(f"addresses.{network}")[:20]

@@ -21,9 +21,7 @@ _OPERATIONAL = NETWORK.begin(START).target
 
 
 def network(world: World, environment: str, name: str) -> Network:
-    """Return the record of a network in one environment. `name` is the canonical name. Raise `ValueError` if the name
-    is unknown.
-    """
+    """Return the record of a network in one environment. Raise `ValueError` if the canonical name is unknown."""
     row = world.store[NETWORK_ROWS.of(environment)].get(_id(environment, name))
     if row is not None:
         return row
@@ -71,10 +69,7 @@ def set_status(world: World, environment: str, name: str, status: str) -> Networ
 
 
 def latest_block(name: str, now_ms: int) -> int:
-    """Return the height of a blockchain at the given time.
-
-    Blocks are added at a fixed rate, so the height depends only on the time.
-    """
+    """Return the height of a blockchain at the given time. Blocks are added at a fixed rate."""
     facts = NETWORK_FACTS[name]
     return max(1, facts.height + (now_ms - _HEIGHTS_AT_MS) // (facts.block_seconds * SECOND_MS))
 

@@ -130,9 +130,7 @@ def _pinned(text: str) -> Decimal:
 
 
 def check_move(wanted: bodies.RateMove) -> Iterator[Wrong]:
-    """Yield the errors in the parameters of move_rates. `move_rates` checks the upper limit of `percent`, which depends
-    on the current rates.
-    """
+    """Yield the errors in the parameters of move_rates, which itself checks the upper limit of `percent`."""
     if wanted.percent <= -100:
         yield wrong("percent", "it must be greater than -100, so that every rate stays positive")
 

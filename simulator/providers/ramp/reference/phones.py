@@ -12,10 +12,7 @@ _INTERNATIONAL = compile_late(r"\+[1-9][0-9]{5,14}", re.ASCII)
 
 @lru_cache(maxsize=4096)
 def is_phone(text: str, country: str | None = None) -> bool:
-    """Return True if a string is a valid phone number in international format (`+` and digits).
-
-    If a country is given, the number must belong to that country.
-    """
+    """Return True if a string is a valid phone number (`+` and digits), of the country if one is given."""
     if _INTERNATIONAL.fullmatch(text) is None:
         return False
     import phonenumbers  # imported here, because it is large

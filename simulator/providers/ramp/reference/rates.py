@@ -45,10 +45,7 @@ RATES = TableKey("rates", Rate, per_environment=True)
 
 @dataclass(frozen=True, slots=True)
 class RateChange:
-    """A change of rates.
-
-    The rates named in `keys` are set to `value`. If `keys` is empty, all rates are multiplied by `value`.
-    """
+    """A change of rates: those named in `keys` are set to `value`, or all rates are multiplied by it."""
 
     keys: tuple[str, ...]
     value: Decimal
@@ -68,9 +65,7 @@ def _swap_key(source: Currency, target: Currency) -> str:
 
 
 def cross_rates(prices: Mapping[str, Decimal]) -> dict[str, Decimal]:
-    """Return the swap rates between all assets, calculated from their prices. The keys have the same format as in
-    `FIXED`.
-    """
+    """Return the swap rates between all assets at the given prices, with the keys of `FIXED`."""
     return {
         _swap_key(source, target): rate_of(divide_down(prices[source.code], prices[target.code]))
         for source in ASSETS.values()
@@ -106,9 +101,8 @@ def _value(world: World, environment: str, key: str) -> Decimal:
 
 
 def ramp_rate(world: World, environment: str, type: str, asset_code: str, fiat_code: str) -> Decimal:
-    """Return the published rate for `onramp` or `offramp`, as fiat per unit of the asset.
-
-    Raise `KeyError` if the pair is unknown.
+    """Return the published rate for `onramp` or `offramp`, as fiat per unit of the asset. Raise `KeyError` if the pair
+    is unknown.
     """
     kind = "mid" if assumes(world, "M1", "no_spread") else type
     return _value(world, environment, f"{kind}:{asset_code}:{fiat_code}")
@@ -125,10 +119,7 @@ def usd_price(world: World, environment: str, asset_code: str) -> Decimal:
 
 
 def swap_rate(world: World, environment: str, source: Currency, target: Currency) -> Decimal:
-    """Return the published rate of a swap, as target per unit of source.
-
-    Raise `KeyError` if the assets are unknown or equal.
-    """
+    """Return the published rate of a swap, as target per unit of source. Raise `KeyError` if there is none."""
     return _value(world, environment, _swap_key(source, target))
 
 
@@ -145,10 +136,7 @@ def swap_changed_at_ms(world: World, environment: str, source: Currency, target:
 
 
 def convert_mid(world: World, environment: str, amount: Decimal, source: Currency, target: Currency) -> Decimal:
-    """Convert an amount between any two currencies or assets at the mid rate.
-
-    The result is not rounded to the target's decimals.
-    """
+    """Convert an amount between any two currencies or assets at the mid rate, without rounding."""
     if source.code == target.code:
         return amount
     if source.network is None and target.network is None:
@@ -162,9 +150,7 @@ def convert_mid(world: World, environment: str, amount: Decimal, source: Currenc
 
 
 def _note(world: World, environment: str, keys: tuple[str, ...], value: Decimal) -> None:
-    """Add a change to the history of rates. Call this function before the rates change. Only the latest changes are
-    saved.
-    """
+    """Add a change to the history, before the rates change. Only the latest changes are saved."""
     saved, before = world.store[CHANGES.of(environment)], world.store[BEFORE.of(environment)]
     if not saved.rows:
         for key, row in _changed(world, environment).items():
@@ -208,10 +194,7 @@ def rates_over_time(
 
 
 def pin(world: World, environment: str, asset_code: str, fiat_code: str, rate: Decimal, type: str | None) -> None:
-    """Set the published rate of a pair.
-
-    If `type` is None, set both directions and the mid rate. Otherwise, set one direction.
-    """
+    """Set the published rate of a pair in one direction, or in both and the mid rate if `type` is None."""
     kinds = ("mid", *RAMP_TYPES) if type is None else (type,)
     keys = tuple(f"{kind}:{asset_code}:{fiat_code}" for kind in kinds)
     _note(world, environment, keys, rate)

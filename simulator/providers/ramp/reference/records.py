@@ -48,10 +48,7 @@ class Fiat:
 
 @dataclass(frozen=True, slots=True)
 class NetworkFacts:
-    """The constant properties of a network.
-
-    `native_fee` is in `native_asset`. `height` is the latest block on 2026-01-01.
-    """
+    """The constant properties of a network. `height` is the latest block on 2026-01-01."""
 
     native_asset: str
     native_fee: Decimal
@@ -64,8 +61,7 @@ class NetworkFacts:
 class CurrencyListing:
     """One item of the currency listing (decision R7). `network` is the canonical name.
 
-    `min_withdraw` and `max_withdraw` are the limits of sends in a new world. `deposit_fees` is an amount of the asset,
-    and `slippage` is a percentage. The fees for sends, swaps and purchases come from the fee products.
+    `min_withdraw` and `max_withdraw` are the limits of sends in a new world, and `slippage` is a percentage.
     """
 
     symbol: str
@@ -188,10 +184,7 @@ def fiat(code: str) -> Currency | None:
 
 
 def currency_of(code: str, network: str | None) -> Currency:
-    """Return an asset on its network, or a fiat currency if the network is None.
-
-    Raise `KeyError` if it does not exist.
-    """
+    """Return an asset on its network, or a fiat currency if the network is None. Raise `KeyError` if there is none."""
     return FIATS[code] if network is None else ASSETS[code, network]
 
 
@@ -207,10 +200,7 @@ def has_method(fiat_code: str, method: str) -> bool:
 
 
 def provider(country: str, code: str) -> Provider | None:
-    """Return a country's mobile money provider with the given code, or None if there is none.
-
-    `PROVIDER_CODES` contains the codes of all countries.
-    """
+    """Return a country's mobile money provider with the given code, or None if there is none."""
     return PROVIDERS.get(country, {}).get(code)
 
 

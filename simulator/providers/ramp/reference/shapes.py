@@ -87,10 +87,7 @@ class RateAnswer(TypedDict):
 
 
 def render_network(world: World, record: Network) -> NetworkObject:
-    """Return the current network stats entry.
-
-    The entry is calculated for every response, so updated_at is the current time.
-    """
+    """Return the current network stats entry, calculated for this response."""
     facts = records.NETWORK_FACTS[record.name]
     return {
         "network": record.name,
@@ -182,9 +179,7 @@ def render_pair(world: World, environment: str, asset: str, fiat_currency: str) 
 
 
 def render_swap_rate(world: World, environment: str, source: Currency, target: Currency) -> SwapRateEntry:
-    """Return the rate of a swap in one direction: from, to, the target amount per unit of source, and the time of the
-    last change.
-    """
+    """Return the rate of a swap in one direction, as target amount per unit of source."""
     return {
         "from": _side(source),
         "to": _side(target),
@@ -224,10 +219,7 @@ def verify(world: World) -> None:
 
 
 def reference_data() -> JsonObject:
-    """Return {banks, providers, countries, currencies}.
-
-    Each value is a list of objects. Each object has a name, and the code to use in requests.
-    """
+    """Return {banks, providers, countries, currencies}: lists of objects with a name and a code for requests."""
     return {
         "banks": [
             {

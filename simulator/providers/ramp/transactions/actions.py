@@ -59,9 +59,7 @@ def _begin_announced(world: World, transaction: Transaction, on: str, when: str,
 
 
 def move_released(world: World, transaction: Transaction, on: str, when: str = "") -> Transaction:
-    """Apply a transition that ends a transaction without success. Its amount no longer counts towards the account
-    limits.
-    """
+    """Apply a transition without success. The amount no longer counts towards the account limits."""
     if assumes(world, "M14", "limits_are_not_given_back"):
         return move(world, transaction, on, when)
     release_limits(world, transaction.environment, transaction.limit_charge)
@@ -69,9 +67,8 @@ def move_released(world: World, transaction: Transaction, on: str, when: str = "
 
 
 def given_amount(side: Side, text: str | None) -> Decimal:
-    """Return the amount in `text`, or the side's full amount if `text` is None.
-
-    Raise `ApiError` invalid_parameter if the amount is zero or has too many decimals.
+    """Return the amount in `text`, or the side's full amount if `text` is None. Raise `ApiError` invalid_parameter if
+    the amount is zero or has too many decimals.
     """
     if text is None:
         return side.amount
@@ -82,10 +79,7 @@ def given_amount(side: Side, text: str | None) -> Decimal:
 
 
 def given_tx_hash(world: World, network: str, text: str | None) -> str:
-    """Return the transaction hash in `text`, or a new hash if `text` is None.
-
-    Raise `ApiError` invalid_parameter if the hash is invalid.
-    """
+    """Return the transaction hash in `text`, or a new hash. Raise `ApiError` invalid_parameter if it is invalid."""
     require_tx_hash(network, text)
     return text or new_tx_hash(world, network)
 
@@ -106,9 +100,7 @@ def pay_over_lightning(world: World, transaction: Transaction) -> None:
 
 
 def payment_of(world: World, environment: str, invoice: str) -> Transaction | None:
-    """Return the account's last payment to an invoice or Lightning address, whatever its status, or None if there is
-    none.
-    """
+    """Return the account's last payment to an invoice or Lightning address, in any status, or None."""
     transaction_id = world.store[LIGHTNING_PAYMENTS.of(environment)].get(receiver_key(LIGHTNING, invoice))
     found = find(world, transaction_id) if transaction_id is not None else None
     return found if isinstance(found, Transaction) else None

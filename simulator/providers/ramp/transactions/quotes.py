@@ -65,9 +65,7 @@ def new_quote_fields(world: World, environment: str, prefix: str) -> NewQuoteFie
 
 
 def end_ms(world: World, expires_at_ms: int) -> int:
-    """Return the first moment at which a quote can no longer be used, or an invoice can no longer be paid (decision
-    S1).
-    """
+    """Return the first moment at which a quote can no longer be used, or an invoice no longer be paid (S1)."""
     return expires_at_ms + assumes(world, "S1", "usable_at_expires_at")
 
 

@@ -141,9 +141,7 @@ class Transaction(Record):
         return self.paid.network, self.received.network
 
     def searched(self) -> tuple[str | None, ...]:
-        """Return the strings that a list request searches: ids, reference, addresses, tx_hash and account numbers
-        (decision L3).
-        """
+        """Return the strings that a list request searches, as in `SEARCHED` (decision L3)."""
         instructions = self.payment_instructions
         payee = None if instructions is None else instructions.get("account_number")
         names = self.id, self.order_id, self.reference
@@ -176,17 +174,12 @@ class NewOrderFields(NewFields):
 
 
 def new_order_fields(world: World, environment: str, owner: str = "") -> NewOrderFields:
-    """Return the fields in `NewOrderFields` for a transaction that is created now.
-
-    Orders are numbered separately for each owner.
-    """
+    """Return the fields of a transaction that is created now. Each owner's orders have their own numbers."""
     fields = new_fields(world, environment, "txn_", "ids.transaction")
     number = world.next_sequence(f"orders.{holder(environment, owner)}")
     return {**fields, "order_id": f"ORD-{number:08d}", "order_uuid": world.streams.uuid("ids.order")}
 
 
 def holder(environment: str, owner: str = "") -> str:
-    """Return the name that identifies an owner in the ledger of one environment. `owner` is "" for the account, or the
-    id of another platform user.
-    """
+    """Return the name of an owner in the ledger. `owner` is "" for the account, or another platform user's id."""
     return f"{environment}:{owner or 'account'}"

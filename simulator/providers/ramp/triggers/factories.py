@@ -51,9 +51,7 @@ _STARTS_LATER_MS = 7 * DAY_MS
 
 
 def _incoming(world: World, record: Any, event: str) -> Setup | None:
-    """Return the setup that deposits crypto into an existing wallet. Return None if the record is not a wallet of the
-    account, or if deposits do not emit the event.
-    """
+    """Return the setup that deposits into an existing wallet of the account, or None if it emits no such event."""
     if record.kind != "wallet" or record.owner or not emits(world, "deposit", event):
         return None
     return Setup((_arrival(record.id, record.network),), "${deposit.id}")
@@ -63,10 +61,7 @@ def _incoming(world: World, record: Any, event: str) -> Setup | None:
 
 
 def _network_up(world: World, environment: str, *names: str) -> str:
-    """Return the first of the given names whose network is up.
-
-    If all networks are down, return the first name. The service then returns an error for this network.
-    """
+    """Return the first network that is up, or the first one, for which the service returns an error."""
     return next((name for name in names if network_status(world, environment, name) != "down"), names[0])
 
 
@@ -127,10 +122,7 @@ def _invoice(world: World, environment: str, event: str) -> Setup:
 
 
 def _recurring(world: World, environment: str, event: str) -> Setup:
-    """Create and schedule a daily send to another user of the service.
-
-    The send is free and does not need the network.
-    """
+    """Create and schedule a daily send to another user, which is free and does not need the network."""
     currency, amount = _payable(world, environment, event)
     body = {
         "name": "Triggered",
@@ -173,9 +165,7 @@ def _kyc(world: World, environment: str, event: str) -> Setup:
 
 
 def _network(world: World, environment: str, event: str) -> Setup:
-    """Return the setup for a network event. Prefer a network that is not operational, because the event then restores
-    the network.
-    """
+    """Return the setup for a network event. Prefer a network that is not operational, so that the event restores it."""
     networks = [network(world, environment, name) for name in ("celo", "stellar", "bitcoin")]
     return Setup((), next((row.id for row in networks if row.status != "operational"), networks[0].id))
 

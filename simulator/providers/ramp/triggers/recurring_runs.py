@@ -21,9 +21,7 @@ _LAST_RUN = 1_000_000
 
 
 def steps(world: World, record: RecurringPayment, on: str) -> Drive:
-    """Return the calls and waits that lead to the transition `on`, or an empty tuple if none are needed or the
-    transition cannot happen.
-    """
+    """Return the calls and waits that lead to the transition `on`, or () if none are needed or it cannot happen."""
     if on == "activate":
         path = f"/recurring-payments/{record.id}"
         plan = () if record.schedule else (DriveCall(put=f"{path}/schedule", body=schedule_from(world.now_ms)),)
@@ -46,10 +44,7 @@ def schedule_from(at_ms: int, occurrences: int | None = None) -> JsonObject:
 
 @contextmanager
 def without_funds(world: World, actions: ActionTable, payment_id: str, cause: Cause) -> Iterator[None]:
-    """During the block, set the balance that pays for a recurring payment to zero. Restore it at the end.
-
-    Call this function inside a world transaction.
-    """
+    """During the block, the balance that pays for a recurring payment is zero. Call it inside a transaction."""
     payment = find(world, payment_id)
     if not isinstance(payment, RecurringPayment):
         raise TypeError(f"{payment_id} is not a recurring payment")

@@ -44,10 +44,7 @@ EstimateT = TypeVar("EstimateT", bound="bodies.EstimateBody")
 
 
 def check_send(call: Call[EstimateT, None, None]) -> None:
-    """Raise `ApiError` 400 if the amount has too many decimals or the destination is malformed.
-
-    A destination must have exactly one recipient, and the recipient must not be the sender.
-    """
+    """Raise `ApiError` 400 if the amount has too many decimals, or the destination is malformed or the sender."""
     body = call.body
     check_decimals(body.amount, named_asset(body.symbol, body.network))
     destinations.check_destination(call.world, body.destination)
@@ -91,10 +88,8 @@ def estimate_send(call: Call[bodies.EstimateBody, None, None]) -> shapes.SendEst
 def price_send_to(
     world: World, environment: str, asset: Currency, amount: Decimal, destination: bodies.AnyDestination
 ) -> tuple[Recipient, SendPricing]:
-    """Return the recipient and the price of a send.
-
-    Raise the errors of `create_send`, except for errors about the balance, the network status, or a Lightning payment
-    that cannot succeed.
+    """Return the recipient and the price of a send. Raise the errors of `create_send`, except for errors about the
+    balance, the network status, or a Lightning payment that cannot succeed.
     """
     recipient = destinations.resolve_destination(world, environment, asset, destination, amount)
     return recipient, price_send(world, environment, asset, amount, recipient)
@@ -187,10 +182,8 @@ def create_send(
 
 
 def _transfer(world: World, transaction: Transaction, asset: Currency, user_id: str) -> Transaction:
-    """Transfer the money immediately and return the transfer in its first status (decision S9).
-
-    The transfer completes in the same world transaction, before any timer runs. No other request can therefore read it
-    while it is `processing`.
+    """Transfer the money immediately and return the transfer in its first status (decision S9). It completes in the
+    same world transaction, so no other request can read it while it is `processing`.
     """
     accepted = transactions.begin(world, transaction, "send", "internal")
     transactions.credit_deposit(

@@ -30,8 +30,7 @@ operation = OperationDecorator("Withdraw", group="wallet")
 
 def check_withdraw_quote(call: Call[bodies.WithdrawQuoteBody, None, None]) -> None:
     """Raise `ApiError` 400 if amount_currency is neither of the two currencies, or if the amount has too many decimals.
-
-    An unsupported currency passes this check. The business rules reject it later.
+    The business rules reject unsupported currencies.
     """
     body = call.body
     crypto = named_asset(body.symbol, body.network)
@@ -108,9 +107,8 @@ def estimate_withdraw(
     in_fiat: bool,
     recipient: Beneficiary,
 ) -> Pricing:
-    """Return the current price of a withdrawal.
-
-    Raise the errors of `make_withdraw_quote`, except for errors about the account limits or the network status.
+    """Return the current price of a withdrawal. Raise the errors of `make_withdraw_quote`, except for errors about the
+    account limits or the network status.
     """
     if asset.code not in WITHDRAWABLE:
         names = ", ".join(WITHDRAWABLE)
