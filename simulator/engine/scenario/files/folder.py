@@ -13,7 +13,7 @@ from typing import TypeAlias
 from typing_extensions import TypedDict
 
 from simulator.engine.scenario.files import loader
-from simulator.engine.scenario.files.library import Library, ScenarioFile, files_in, names_in
+from simulator.engine.scenario.files.library import Library, Renewal, ScenarioFile, files_in, names_in
 from simulator.engine.vocabulary.vocabulary import Vocabulary
 from simulator.kernel.dataclass import dataclass
 
@@ -33,15 +33,6 @@ class FolderProblem(TypedDict):
     """The column number, starting at 1."""
     message: str
     """A description of the problem."""
-
-
-@dataclass(frozen=True)
-class Renewal:
-    """A scenario whose file changed: `before` is None if it is new, and `after` is None if it was deleted."""
-
-    name: str
-    before: ScenarioFile | None
-    after: ScenarioFile | None
 
 
 @dataclass(frozen=True)
@@ -110,7 +101,7 @@ class Folder:
             if name in after:
                 self._library[name] = after[name]
             elif name in self._shipped:
-                self._library.put_back(name, self._shipped[name])
+                self._library[name] = self._shipped[name]
             else:
                 del self._library[name]
             renewals.append(Renewal(name, before.get(name), self._library.get(name)))

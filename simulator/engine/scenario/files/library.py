@@ -67,6 +67,15 @@ class ScenarioFile:
         return self.source if line is None else f"{self.source}:{line}"
 
 
+@dataclass(frozen=True)
+class Renewal:
+    """A scenario whose file changed: `before` is None if it is new, and `after` is None if it was deleted."""
+
+    name: str
+    before: ScenarioFile | None
+    after: ScenarioFile | None
+
+
 class Library(MutableMapping[str, ScenarioFile]):
     """The scenarios of a process by name. A shipped scenario is read when it is first used."""
 
@@ -89,11 +98,7 @@ class Library(MutableMapping[str, ScenarioFile]):
         """Return an entry without reading its file, to restore it later. Raise `KeyError` if there is none."""
         return self._files[name]
 
-    def put_back(self, name: str, unread: ScenarioFile | Callable[[], ScenarioFile]) -> None:
-        self._files[name] = unread
-        self.version += 1
-
-    def __setitem__(self, name: str, file: ScenarioFile) -> None:
+    def __setitem__(self, name: str, file: ScenarioFile | Callable[[], ScenarioFile]) -> None:
         self._files[name] = file
         self.version += 1
 

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from simulator.engine import webhooks
 from simulator.engine.faults.in_force import FAULTS, put_in_force
 from simulator.engine.rows.error import ControlError
-from simulator.engine.scenario.files.library import ScenarioFile
+from simulator.engine.scenario.files.library import Renewal, ScenarioFile
 from simulator.engine.scenario.play import held_steps, stops
-from simulator.engine.scenario.play.catalogue import CannotActivate, Context, UnknownScenario
+from simulator.engine.scenario.play.catalogue import UPLOADED, CannotActivate, Context, UnknownScenario, row_of
 from simulator.engine.scenario.play.pending import PlannedStep, plan, steps_of
 from simulator.engine.scenario.play.script import Span
 from simulator.engine.text.json import JsonObject
 from simulator.kernel.journal import Cause
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
-
-if TYPE_CHECKING:
-    from simulator.engine.scenario.files.folder import Renewal
 
 ACTIVE = TableKey("scenario.active", list[str])
 """One row, `names`, that contains the names of the active scenarios."""
@@ -29,13 +25,8 @@ COUNTS = TableKey("scenario.counts", int)
 """How often a rule with `times` has fired, by `scenario|index of the rule|id of the bound object`."""
 
 
-def active(world: World) -> list[str]:
+def active(world: World) -> Sequence[str]:
     """Return the names of the active scenarios in a world. Scenarios later in the list take precedence."""
-    return list(active_names(world))
-
-
-def active_names(world: World) -> Sequence[str]:
-    """Return the same names as `active`, but without copying the list. Do not change the returned list."""
     return world.store[ACTIVE].get("names") or ()
 
 
@@ -63,12 +54,12 @@ def activate(context: Context, world: World, names: Iterable[str]) -> list[str]:
     return wanted
 
 
-def replace(context: Context, world: World, file: ScenarioFile) -> None:
-    """Save an uploaded scenario in a world. If a scenario of the same name is active, it is replaced immediately."""
+def upload(context: Context, world: World, file: ScenarioFile) -> None:
+    """Save a scenario in the world. It replaces any scenario of the same name, immediately if that one is active."""
     is_active = file.name in active(world)
     if is_active:
         deactivate(world, file.name)
-    context.catalogue.save(world, file)
+    world.store[UPLOADED].put(file.name, row_of(file))
     stops.clear(world, file.name)
     if is_active:
         _set_up(context, world, file.name)
@@ -81,11 +72,10 @@ def renew(context: Context, world: World, renewal: Renewal) -> bool:
     If the file was deleted, the scenario is deactivated.
     """
     name, before, after = renewal.name, renewal.before, renewal.after
-    if name not in active(world) or context.catalogue.is_uploaded(world, name):
+    if name not in active(world) or name in world.store[UPLOADED]:
         return False
     if after is None:
-        deactivate(world, name)
-        world.store[ACTIVE].put("names", [other for other in active(world) if other != name])
+        _remove(world, name)
         return True
     _delete_counts(world, name)
     # Unchanged faults stay in force, because setting them again would restart their own counts.
@@ -98,9 +88,13 @@ def renew(context: Context, world: World, renewal: Renewal) -> bool:
 
 def stop(world: World, name: str, part: str, place: str, reason: str) -> None:
     """Deactivate a scenario until it is activated or uploaded again, and record the reason."""
+    _remove(world, name)
+    stops.enter(world, name, part, place, reason)
+
+
+def _remove(world: World, name: str) -> None:
     deactivate(world, name)
     world.store[ACTIVE].put("names", [other for other in active(world) if other != name])
-    stops.enter(world, name, part, place, reason)
 
 
 def deactivate(world: World, name: str) -> None:
@@ -137,9 +131,8 @@ def _set_up(context: Context, world: World, name: str) -> None:
     file = context.catalogue.file(world, name)
     _delete_counts(world, name)
     for place, action, entry in _entries(context, file):
-        parameters = {key: value for key, value in entry.items() if key != "environment"}
-        cause = Cause("rule", file.name, file.place(place))
-        environment = entry.get("environment", world.environments[0])
+        parameters = {"environment": world.environments[0], **entry}
+        environment, cause = parameters.pop("environment"), Cause("rule", file.name, file.place(place))
         try:
             context.actions.carry_out(world, action, None, parameters, environment, cause)
         except ControlError as refusal:

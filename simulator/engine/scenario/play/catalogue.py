@@ -102,33 +102,8 @@ class PreparedRule:
     @cached_property
     def path(self) -> re.Pattern[str] | None:
         """The regular expression that the path of a request must match, or None if the rule does not test the path."""
-        text = self.path_text
-        return None if text is None else re.compile(text)
-
-    @property
-    def path_text(self) -> str | None:
-        """The text of the regular expression `path`."""
         globs = strings_of(self.rule.where.get("path"))
-        return None if globs is None else "|".join(map(translate, sorted(globs)))
-
-
-@dataclass(frozen=True)
-class RuleIndex:
-    """The rules for one event, in order, grouped by the values of a field that the rules test."""
-
-    by_value: Mapping[str, tuple[PreparedRule, ...]]
-    """The rules for each tested value, including the rules that do not test the field."""
-    of_others: tuple[PreparedRule, ...]
-    """The rules for all other values."""
-
-    @classmethod
-    def of(cls, rules: Iterable[PreparedRule], field: str) -> RuleIndex:
-        tested = [(rule, strings_of(rule.rule.where.get(field))) for rule in rules]
-        values = frozenset[str]().union(*(strings for _, strings in tested if strings is not None))
-        return cls(
-            {value: tuple(rule for rule, strings in tested if strings is None or value in strings) for value in values},
-            tuple(rule for rule, strings in tested if strings is None),
-        )
+        return None if globs is None else re.compile("|".join(map(translate, sorted(globs))))
 
 
 @dataclass(frozen=True)
@@ -141,23 +116,20 @@ class PreparedScenario:
     row: ScenarioFile | Uploaded
     """The library entry or table row that the scenario was prepared from."""
     file: ScenarioFile
-    rules: Mapping[str, RuleIndex]
-    """The rules by event. They are indexed by `type`, or by `method` for rules on requests."""
+    rules: Mapping[tuple[str, str | None], tuple[PreparedRule, ...]]
+    """The rules by event and value of `type` (of `method`, for rules on requests), or None for any other value."""
 
     def rules_about(self, event: str, value: object) -> tuple[PreparedRule, ...]:
         """Return the rules that may match an event or request, given the object's `type` or the method."""
-        index = self.rules.get(event)
-        if index is None:
-            return ()
-        return index.by_value.get(value, index.of_others) if isinstance(value, str) else index.of_others
+        found = self.rules.get((event, value)) if isinstance(value, str) else None
+        return self.rules.get((event, None), ()) if found is None else found
 
     def may_take(self, method: str, path: str) -> bool:
         """Return True if a rule may match a request. Most match none, so one expression combines all paths."""
         gate = self._gates.get(method)
         if gate is None:
-            rules = self.rules_about(REQUEST, method)
-            texts = {rule.path_text for rule in rules}
-            gate = re.compile("" if None in texts else "|".join(sorted(f"(?:{text})" for text in texts)))
+            paths = {rule.path and rule.path.pattern for rule in self.rules_about(REQUEST, method)}
+            gate = re.compile("" if None in paths else "|".join(sorted(f"(?:{path})" for path in paths)))
             if len(self._gates) < _METHODS_KEPT:
                 self._gates[method] = gate
         return gate.match(path) is not None
@@ -184,10 +156,6 @@ class Catalogue:
     def knows(self, world: World, name: str) -> bool:
         return name in self._library or name in world.store[UPLOADED]
 
-    @staticmethod
-    def is_uploaded(world: World, name: str) -> bool:
-        return name in world.store[UPLOADED]
-
     def names(self, world: World) -> list[str]:
         """Return the names of the scenarios that a world can use. Shipped scenarios are first."""
         return list(dict.fromkeys([*self._library, *(name for name, _ in world.store[UPLOADED].items())]))
@@ -213,11 +181,14 @@ class Catalogue:
                 for event in rule.events:
                     on_request = event == REQUEST
                     rules.setdefault(event, []).append(replace(prepared, globs=_PATH) if on_request else prepared)
-            indexes = {
-                event: RuleIndex.of(listening, "method" if event == REQUEST else "type")
-                for event, listening in rules.items()
-            }
-            ready = cache[name] = PreparedScenario(row, file, indexes)
+            indexed: dict[tuple[str, str | None], tuple[PreparedRule, ...]] = {}
+            for event, listening in rules.items():
+                field = "method" if event == REQUEST else "type"
+                tested = [(prepared, strings_of(prepared.rule.where.get(field))) for prepared in listening]
+                for value in {None, *(value for _, strings in tested for value in strings or ())}:
+                    some = (prepared for prepared, strings in tested if strings is None or value in strings)
+                    indexed[event, value] = tuple(some)
+            ready = cache[name] = PreparedScenario(row, file, indexed)
         return ready
 
     def listening(self, world: World, names: Sequence[str], event: str, value: object) -> Listening:
@@ -242,11 +213,6 @@ class Catalogue:
             rules = scenario.rules_about(event, value)
             if rules:
                 yield scenario, rules
-
-    @staticmethod
-    def save(world: World, file: ScenarioFile) -> None:
-        """Save an uploaded scenario in its world. Call this inside a transaction."""
-        world.store[UPLOADED].put(file.name, row_of(file))
 
 
 @dataclass(frozen=True)

@@ -8,28 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simulator.engine.records.origins import present_origin
 from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.rows.outages import Outages
-from simulator.engine.scenario.files.library import Library, ScenarioFile
+from simulator.engine.scenario.files.library import Library, Renewal, ScenarioFile
 from simulator.engine.scenario.language import shapes
 from simulator.engine.scenario.play import activation, held_steps, rules, slowing, stops
 from simulator.engine.scenario.play.activation import ACTIVE, BINDINGS, COUNTS, stop
 from simulator.engine.scenario.play.catalogue import UPLOADED, Catalogue, Context, UnknownScenario
-from simulator.engine.scenario.play.held_steps import HELD
+from simulator.engine.scenario.play.held_steps import HELD, Held
 from simulator.engine.scenario.play.logbook import LOG, dropped, notes
-from simulator.engine.scenario.play.pending import (
-    STEP,
-    TIMELINE,
-    PlannedStep,
-    drop_beyond,
-    note_step,
-    step_name,
-    steps_of,
-)
+from simulator.engine.scenario.play.pending import STEP, TIMELINE, PlannedStep, note_step, step_name, steps_of
 from simulator.engine.scenario.play.rules import Answer, Occurrence, hand_over, latest
 from simulator.engine.scenario.play.script import CREATED
 from simulator.engine.scenario.play.stops import FAILURES, INSTANTS, STOPPED
@@ -41,9 +33,6 @@ from simulator.kernel.ledger import Overdrawn
 from simulator.kernel.machine import IllegalMove
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import TimerRow, World
-
-if TYPE_CHECKING:
-    from simulator.engine.scenario.files.folder import Renewal
 
 TABLES: tuple[TableKey[Any], ...] = (ACTIVE, BINDINGS, COUNTS, FAILURES, HELD, INSTANTS, LOG, STOPPED, UPLOADED)
 
@@ -62,31 +51,18 @@ class Engine:
 
     # --- scenarios ----------------------------------------------------------------------------------------------
 
-    def upload(self, world: World, file: ScenarioFile) -> None:
-        """Save a scenario in the world. The scenario replaces any scenario with the same name. Call this method inside
-        a transaction.
+    # These methods have the same effects and errors as the functions in `activation`.
 
-        Raise `CannotActivate` if the replaced scenario is active and an entry in the new scenario's `world` section is
-        refused.
-        """
-        activation.replace(self._context, world, file)
+    def upload(self, world: World, file: ScenarioFile) -> None:
+        activation.upload(self._context, world, file)
 
     def renew(self, world: World, renewal: Renewal) -> bool:
-        """Apply a changed scenario file to a world. Return True if the scenario was active in the world. Call this
-        method inside a transaction.
-        """
         return activation.renew(self._context, world, renewal)
 
     def active(self, world: World) -> list[str]:
-        return activation.active(world)
+        return list(activation.active(world))
 
     def activate(self, world: World, names: Iterable[str]) -> list[str]:
-        """Activate the scenarios in `names`, and deactivate all others. Scenarios later in `names` take precedence.
-        Call this method inside a transaction.
-
-        Raise `UnknownScenario` if a name is unknown, or `CannotActivate` if an entry in a scenario's `world` section is
-        refused.
-        """
         return activation.activate(self._context, world, names)
 
     # --- occurrences --------------------------------------------------------------------------------------------
@@ -94,19 +70,16 @@ class Engine:
     def on_event(self, world: World, event: Event, subject: JsonObject) -> None:
         """Let scenarios react to an event. Call this method inside the transaction that emits the event."""
         if event.type == self._context.outages.event:
-            # The order matters. Released steps must be stretched for the new status, too. Stretching can delay steps
-            # beyond the end of simulated time. Any remaining step may need another network that is down.
+            # The order matters. Released steps must be stretched for the new status, too. Any remaining step may need
+            # another network that is down.
             outages = self._context.outages
             held_steps.release(world, outages.status)
-            known = self.catalogue
-            slowing.restretch(
-                world,
-                outages.status,
-                lambda name: known.file(world, name).script.slowdown if known.knows(world, name) else {},
-            )
-            drop_beyond(world)
+            slowing.restretch(world, outages.status, partial(self._slowdown, world))
             held_steps.hold(world, self._context.actions, outages)
         rules.dispatch(self._context, world, Occurrence(event.environment, event.type, subject, event.object_id))
+
+    def _slowdown(self, world: World, name: str) -> Mapping[str, float]:
+        return self.catalogue.file(world, name).script.slowdown if self.catalogue.knows(world, name) else {}
 
     def on_created(self, world: World, environment: str, subject: JsonObject, object_id: str) -> None:
         """Let scenarios react to a new resource. Call this method if the creation of the resource emits no event."""
@@ -124,11 +97,7 @@ class Engine:
     def answer_for(
         self, world: World, environment: str, method: str, path: str, body: Mapping[str, object]
     ) -> Answer | None:
-        """Return the error response of the first `on: request` rule that matches a call, or None if no rule returns an
-        error (decision H2).
-
-        Call this method inside a transaction that has a request as its origin.
-        """
+        """Call `rules.answer_for` with the scenario that the present request has chosen."""
         return rules.answer_for(self._context, world, environment, method, path, body, present_origin(world).scenario)
 
     # --- progress -----------------------------------------------------------------------------------------------
@@ -155,27 +124,9 @@ class Engine:
         if not self.catalogue.knows(world, name):
             raise UnknownScenario(name, self.catalogue.names(world))
         timers = world.agenda.in_firing_order(timer.key for timer in steps_of(world, name))
-        pending: list[JsonObject] = [
-            {
-                "due_at": format_timestamp(timer.due_at_ms),
-                "part": step.part,
-                "place": step.place,
-                "object": step.target,
-                "action": step.does,
-            }
-            for timer, step in ((timer, PlannedStep.of(timer)) for timer in timers)
-        ]
-        pending += [
-            {
-                "due_at": None,
-                "waiting_for": list(held.networks),
-                "part": held.part,
-                "place": held.place,
-                "object": held.target,
-                "action": step_name(held.action, held.hand_to),
-            }
-            for held in held_steps.held_steps(world, scenario=name)
-        ]
+        held = held_steps.held_steps(world, scenario=name)
+        pending = [_pending({"due_at": format_timestamp(one.due_at_ms)}, PlannedStep.of(one)) for one in timers]
+        pending += [_pending({"due_at": None, "waiting_for": list(one.networks)}, one) for one in held]
         count = dropped(world)
         lost: JsonObject = {"dropped": count, "truncated": True} if count else {}
         return {
@@ -193,6 +144,11 @@ class Engine:
         file = self.catalogue.file(world, name)
         text = {"text": file.text} if file.text else {}
         return {**file.document, **self.summary(world, name), **text, **self.progress(world, name)}
+
+
+def _pending(when: JsonObject, step: PlannedStep | Held) -> JsonObject:
+    name = step_name(step.action, step.hand_to)
+    return {**when, "part": step.part, "place": step.place, "object": step.target, "action": name}
 
 
 _REFUSALS = (ControlError, ApiError, IllegalMove, Overdrawn)

@@ -15,14 +15,12 @@ from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.outages import NetworkStatus, Outages
 from simulator.engine.scenario.play.pending import KINDS, STEP, TIMELINE, PlannedStep
 from simulator.engine.text.json import JsonObject
-from simulator.kernel.agenda import Timer
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Milliseconds
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 
-_CARRIED = ("scenario", "part", "place", "event", "action", "acts_on", "parameters", "hand_to")
-_STRETCH = ("slowed_by", "factor")
+_CARRIED = ("scenario", "part", "place", "event", "action", "acts_on", "parameters", "hand_to", "slowed_by", "factor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +52,7 @@ class Held:
 
     def arguments(self) -> JsonObject:
         """Return the arguments with which the step's timer is planned."""
-        return {name: getattr(self, name) for name in (*_CARRIED, *_STRETCH, "environment")}
+        return {name: getattr(self, name) for name in (*_CARRIED, "environment")}
 
 
 HELD = TableKey("scenario.held", Held)
@@ -85,22 +83,12 @@ def hold(world: World, actions: ActionTable, outages: Outages, fresh: Iterable[s
         rule = (step.scenario, step.part.partition(".")[0], step.target)
         awaited = down or (() if step.of_timeline else waiting.get(rule, ()))
         if awaited:
-            _hold_step(world, timer, environment, awaited)
+            world.agenda.cancel_key(timer.key)
+            carried = {name: getattr(step, name) for name in _CARRIED}
+            remaining_ms = timer.due_at_ms - world.now_ms
+            held = Held(remaining_ms, environment, awaited, step.of_timeline, step.target, **carried)
+            world.store[HELD].put(str(world.next_sequence(HELD.name)), held)
             waiting.setdefault(rule, awaited)
-
-
-def _hold_step(world: World, timer: Timer, environment: str, networks: tuple[str, ...]) -> None:
-    world.agenda.cancel_key(timer.key)
-    held = Held(
-        remaining_ms=timer.due_at_ms - world.now_ms,
-        environment=environment,
-        networks=networks,
-        of_timeline=timer.kind == TIMELINE,
-        target=timer.target,
-        **{name: timer.arguments[name] for name in _CARRIED},
-        **{name: timer.arguments[name] for name in _STRETCH if name in timer.arguments},
-    )
-    world.store[HELD].put(str(world.next_sequence(HELD.name)), held)
 
 
 def release(world: World, status: NetworkStatus) -> None:
@@ -109,7 +97,7 @@ def release(world: World, status: NetworkStatus) -> None:
         if any(status(world, held.environment, name) == "down" for name in held.networks):
             continue
         world.store[HELD].delete(key)
-        # A released step may be due after the end of time. The caller drops these steps once all delays are final.
+        # A released step may be due after the end of time. `slowing` drops these steps once all delays are final.
         world.agenda.plan_another(world.now_ms + held.remaining_ms, held.kind, held.target, **held.arguments())
 
 

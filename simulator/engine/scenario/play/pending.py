@@ -26,9 +26,6 @@ from simulator.kernel.world import World
 STEP = "scenario.step"
 TIMELINE = "scenario.timeline"
 KINDS = (STEP, TIMELINE)
-MOST_SLOWDOWN = 1000
-"""The largest factor by which a slow network can stretch a step's delay."""
-
 _BEYOND = "it would be due after the year 9998, in which simulated time ends"
 
 
@@ -42,7 +39,7 @@ class StepArguments(TypedDict):
     event: str
     at_once: NotRequired[bool]
     slowed_by: NotRequired[list[Annotated[str, NameOf(NETWORK)]]]
-    factor: NotRequired[Annotated[float, Field(gt=0, le=MOST_SLOWDOWN)]]
+    factor: NotRequired[Annotated[float, Field(gt=0, le=1000)]]
     action: str | None
     acts_on: str | None
     parameters: JsonObject
@@ -89,16 +86,6 @@ class PlannedStep:
         """Return the step for which a timer was planned. Arguments that the timer of a held step lacks get defaults."""
         return cls(target=timer.target, of_timeline=timer.kind == TIMELINE, **timer.arguments)
 
-    @property
-    def kind(self) -> str:
-        """The kind of timer that fires for this step."""
-        return TIMELINE if self.of_timeline else STEP
-
-    @property
-    def does(self) -> str:
-        """The step's name in the logbook and in lists of steps: its action, or `scenario NAME`."""
-        return step_name(self.action, self.hand_to)
-
     def arguments(self) -> dict[str, Any]:
         """Return the arguments with which the step's timer is planned."""
         # Saved timers contain the arguments in one of these two orders, and so do responses that contain a timer.
@@ -120,7 +107,8 @@ def plan(world: World, due_at_ms: int, step: PlannedStep) -> str | None:
     if due_at_ms > LAST_MS:
         note_step(world, "skipped", step, reason=_BEYOND)
         return None
-    return world.agenda.plan_another(due_at_ms, step.kind, step.target, **step.arguments())
+    kind = TIMELINE if step.of_timeline else STEP
+    return world.agenda.plan_another(due_at_ms, kind, step.target, **step.arguments())
 
 
 def drop_beyond(world: World) -> None:
@@ -175,5 +163,5 @@ def _objects_of(timer: Timer) -> tuple[str, ...]:
 
 def note_step(world: World, what: What, step: PlannedStep, **about: Unpack[About]) -> None:
     """Add the result of a step to the logbook. Call this function inside a transaction."""
-    said: About = {"object": step.target, "action": step.does, **about}
+    said: About = {"object": step.target, "action": step_name(step.action, step.hand_to), **about}
     note(world, step.scenario, what, step.part, step.place, **said)

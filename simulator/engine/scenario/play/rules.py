@@ -13,7 +13,7 @@ from simulator.engine.records.origins import ORIGINS, RequestOrigin, origin_of
 from simulator.engine.records.records import find, render
 from simulator.engine.scenario.files.library import ScenarioFile
 from simulator.engine.scenario.play import held_steps, slowing, stops
-from simulator.engine.scenario.play.activation import BINDINGS, COUNTS, active_names, draw, stop
+from simulator.engine.scenario.play.activation import BINDINGS, COUNTS, active, draw, stop
 from simulator.engine.scenario.play.catalogue import Context, PreparedRule, PreparedScenario
 from simulator.engine.scenario.play.filling import fill_groups
 from simulator.engine.scenario.play.logbook import note
@@ -67,7 +67,7 @@ def dispatch(context: Context, world: World, occurrence: Occurrence) -> None:
         return
     view: View | None = None
     about = occurrence.subject.get("type")
-    for scenario, rules in context.catalogue.listening(world, active_names(world), occurrence.event, about):
+    for scenario, rules in context.catalogue.listening(world, active(world), occurrence.event, about):
         # The view is created here and shared by all scenarios, because most events have no rule and a view costs more
         # than all the steps above.
         view = view or _view_of(world, occurrence)
@@ -163,7 +163,7 @@ def answer_for(
     scenario exists, no other scenario is tried. Call this function inside a transaction. Commit the transaction even if
     the API call fails, because it contains the counts and random draws of the rules.
     """
-    names = (chosen,) if chosen and context.catalogue.knows(world, chosen) else active_names(world)
+    names = (chosen,) if chosen and context.catalogue.knows(world, chosen) else active(world)
     method = method.upper()
     for scenario, about_method in context.catalogue.listening(world, names, REQUEST, method):
         # This runs for every call, and few calls have a rule, so method and path are compared first.

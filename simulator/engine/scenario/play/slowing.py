@@ -10,7 +10,7 @@ from typing import Any
 from simulator.engine.records.records import find
 from simulator.engine.rows.outages import NetworkStatus
 from simulator.engine.scenario.play.matching import dig
-from simulator.engine.scenario.play.pending import STEP, PlannedStep
+from simulator.engine.scenario.play.pending import STEP, PlannedStep, drop_beyond
 from simulator.kernel.world import World
 
 
@@ -50,3 +50,4 @@ def restretch(world: World, status: NetworkStatus, slowdown_of: Callable[[str], 
         world.agenda.cancel_key(timer.key)
         arguments = {**timer.arguments, "factor": now}
         world.agenda.plan_another(world.now_ms + left_ms, STEP, timer.target, **arguments)
+    drop_beyond(world)

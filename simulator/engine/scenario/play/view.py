@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import field
+from functools import cached_property
+from itertools import chain
 
 from simulator.engine.records.origins import NOTHING_CARRIED, RequestOrigin, origin_of
 from simulator.engine.records.records import find, kind_of, render
 from simulator.engine.scenario.play.matching import ABSENT, CARRIED, dig
-from simulator.engine.text.json import JsonObject, Shown
+from simulator.engine.text.json import Shown
 from simulator.engine.text.texts import object_of
 from simulator.engine.vocabulary.vocabulary import vocabulary_of
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.texts import NO_MEMBERS
 from simulator.kernel.world import World
 
@@ -38,81 +42,63 @@ def origin_with_ancestors(world: World, object_id: str) -> RequestOrigin:
     return NOTHING_CARRIED
 
 
+@dataclass(eq=False)
 class View:
     """Looks up dotted paths in an object (`object_id`) or a request (`body`). A path can lead to a related resource."""
 
-    def __init__(
-        self,
-        world: World,
-        environment: str,
-        subject: Shown,
-        object_id: str = "",
-        body: Mapping[str, object] | None = None,
-    ) -> None:
-        self._world = world
-        self._vocabulary = vocabulary_of(world)
-        self._environment = environment
-        self._subject = subject
-        self._object_id = object_id
-        self._body = body
-        self._origin: RequestOrigin | None = None
-        self._carried: JsonObject | None = None
-        self._seen: dict[str, object] = {}
+    world: World
+    environment: str
+    subject: Shown
+    object_id: str = ""
+    body: Mapping[str, object] | None = None
+    seen: dict[str, object] = field(default_factory=dict, init=False)
 
     def look(self, path: str) -> object:
         """Return the value at a path, or `ABSENT`. Values are cached, because many rules test the same paths."""
-        seen = self._seen
+        seen = self.seen
         if path not in seen:
             head, _, rest = path.partition(".")
-            if head not in CARRIED and head not in self._vocabulary.roots:
-                seen[path] = dig(self._subject, path)
+            if head not in CARRIED and head not in vocabulary_of(self.world).roots:
+                seen[path] = dig(self.subject, path)
             elif rest:
                 seen[path] = dig(self.look(head), rest)
             else:
-                seen[path] = self._request() if head in CARRIED else self._shown(self._named(head))
+                seen[path] = self._request if head in CARRIED else self._shown(self._named(head))
         return seen[path]
 
     def carried_text(self) -> bytes:
         """Return the body of the request that created the object, as JSON bytes."""
-        return self._creating_request().body.read()
+        return self._origin.body.read()
 
-    def _creating_request(self) -> RequestOrigin:
-        if self._origin is None:
-            self._origin = origin_with_ancestors(self._world, self._object_id)
-        return self._origin
+    @cached_property
+    def _origin(self) -> RequestOrigin:
+        return origin_with_ancestors(self.world, self.object_id)
 
+    @cached_property
     def _request(self) -> Mapping[str, object]:
-        if self._body is not None:
-            return self._body
-        if self._carried is None:
-            self._carried = object_of(self._creating_request().body)
-        return self._carried
+        return object_of(self._origin.body) if self.body is None else self.body
 
     def _shown(self, record_id: str | None) -> object:
-        record = find(self._world, record_id) if record_id else None
-        if record is None or record.environment != self._environment:
+        record = find(self.world, record_id) if record_id else None
+        if record is None or record.environment != self.environment:
             return ABSENT
-        return render(self._world, record)
+        return render(self.world, record)
 
     def _named(self, root: str) -> str | None:
         """Return the id of a related resource of the kind `root`, or None. A resource is related if the call uses it up
         (such as a quote), or if the object, the request or another related resource contains its id.
         """
-        kinds = self._vocabulary.roots[root]
-        using = self._vocabulary.using.get(root) if self._body is not None else None
-        used_up = using.fullmatch(str(self._subject.get("path", ""))) if using else None
+        vocabulary = vocabulary_of(self.world)
+        kinds = vocabulary.roots[root]
+        using = vocabulary.using.get(root) if self.body is not None else None
+        used_up = using.fullmatch(str(self.subject.get("path", ""))) if using else None
         if used_up:
             return used_up[1]
-        for source in (self._subject, self._request()):
-            for path in kinds[0].named_by:
-                found = dig(source, path)
-                if isinstance(found, str) and found:
-                    return found
-        field = kinds[0].named_by[0]
-        for other, others in self._vocabulary.roots.items():
-            if any(field in kind.refers for kind in others):
-                named = self._named(other)
-                found = getattr(find(self._world, named), field, None) if named else None
-                if isinstance(found, str) and found:
-                    return found
-        return None
+        written = (dig(source, path) for source in (self.subject, self._request) for path in kinds[0].named_by)
+        name = kinds[0].named_by[0]
+        through = (
+            getattr(find(self.world, named), name, None)
+            for other, others in vocabulary.roots.items()
+            if any(name in kind.refers for kind in others) and (named := self._named(other))
+        )
+        return next((found for found in chain(written, through) if isinstance(found, str) and found), None)
