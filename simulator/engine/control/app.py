@@ -17,7 +17,6 @@ from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.control.access import EVERYBODY, NOBODY, Access, Tokens
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.history.journal import ControlJournal
-from simulator.engine.control.history.lookups import Lookups
 from simulator.engine.control.operation import ControlAnswer, ControlOperation, Raw
 from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.scenario.play.logbook import last_entry
@@ -34,6 +33,7 @@ from simulator.engine.text.json import dumps
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
 
+_OWN_PAGES = "The control API accepts calls from its own pages only"
 _HEADERS = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer"}
 PAGE_POLICY = {
     "content-security-policy": (
@@ -71,13 +71,10 @@ class ControlInterface:
         hosts: Hosts | None = None,
         tokens: Tokens | None = None,
     ) -> None:
-        self._runtime = runtime
-        self._hosts = hosts or Hosts()
-        self._tokens = tokens
+        self._runtime, self._tokens, self._hosts = runtime, tokens, hosts or Hosts()
         signature = runtime.simulator.provider.signing.signature
         self._signature_header = signature.signature_header.lower().encode()
         self._journal = ControlJournal()
-        self._lookups = Lookups()
         self._rows = {row.name: row for row in rows}
         self._router = Router(self._rows.values(), turns_back=True)
 
@@ -105,10 +102,9 @@ class ControlInterface:
         call: ControlCall | None = None
         row = admission.row
         try:
-            call = self._call(scope, admission, gone)
+            call = self._call(scope, admission, gone, body, is_whole)
             if not row.open:
                 call.check_environment()
-            call.sent, call.is_whole = body, is_whole
             call.raw = _body(row, body, is_whole)
             answer = await self._answer(call, row)
             if isinstance(answer, Response):
@@ -128,33 +124,27 @@ class ControlInterface:
         return outgoing
 
     def _admitted(self, scope: Scope) -> Admission:
-        """Check the path, method and headers of a call before its body is read. Raise `ApiError` if the call is
-        refused.
-        """
+        """Check the path, method and headers of a call before its body is read."""
         path, method = route_path(scope), scope["method"]
         rows, variables = self._router.find(path.removeprefix(CONTROL_BASE)) or ({}, {})
         row = rows.get("GET" if method == "HEAD" else method)
         access = self._admit(scope) if row is None or not row.open else self._known(scope)
         if not rows:
-            raise ApiError(
-                "not_found", f"There is no path {path}. List all paths with GET {CONTROL_BASE}/control.json."
-            )
+            why = f"There is no path {path}. List all paths with GET {CONTROL_BASE}/control.json."
+            raise ApiError("not_found", why)
         if row is None:
             allowed = ", ".join(rows)
-            raise ApiError(
-                "invalid_request",
-                f"{method} is not allowed here. Use {allowed}.",
-                status=405,
-                headers={"Allow": allowed},
-            )
+            why = f"{method} is not allowed here. Use {allowed}."
+            raise ApiError("invalid_request", why, status=405, headers={"Allow": allowed})
         if not row.takes_webhooks and _header(scope, self._signature_header) is not None:
-            raise ApiError(
-                "forbidden", "The control API does not accept webhooks. Send them to an inbox or a receiver."
-            )
+            why = "The control API does not accept webhooks. Send them to an inbox or a receiver."
+            raise ApiError("forbidden", why)
         is_known = not row.open or self._tokens is None or self._tokens.access_of(_token(scope)) is not None
         return Admission(row, variables, access, is_known)
 
-    def _call(self, scope: Scope, admission: Admission, gone: asyncio.Future[None]) -> ControlCall:
+    def _call(
+        self, scope: Scope, admission: Admission, gone: asyncio.Future[None], body: bytes, is_whole: bool
+    ) -> ControlCall:
         incoming = head_of(scope)
         query = dict(parse_qsl(incoming.query.decode("latin-1"), keep_blank_values=True)) if incoming.query else {}
         admission.row.check_query(query)
@@ -165,15 +155,16 @@ class ControlInterface:
             query,
             incoming.headers,
             f"{own_origin(scope)}{scope.get('root_path', '')}",
-            lookups=self._lookups,
             rows=self._rows,
             gone=gone,
             access=admission.access,
             has_scoped_tokens=self._tokens is not None and self._tokens.are_scoped,
             shows_keys=admission.row.shows_keys,
             connection_opened_at=offered.get(OPENED_AT, inf),
-            cut=offered.get(CUT, _no_cut),
+            cut=offered.get(CUT, lambda: None),  # Otherwise, the client sees a normal end of the response.
             below=scope.get(BELOW, ""),
+            sent=body,
+            is_whole=is_whole,
         )
 
     async def _answer(self, call: ControlCall, row: ControlOperation) -> ControlAnswer:
@@ -234,11 +225,9 @@ class ControlInterface:
             raise ApiError("forbidden", refusal)
         origin = _header(scope, b"origin")
         if origin is not None and origin.lower() != own_origin(scope).lower():
-            raise ApiError(
-                "forbidden", f"The control API accepts calls from its own pages only, not from {origin[:100]!r}."
-            )
+            raise ApiError("forbidden", f"{_OWN_PAGES}, not from {origin[:100]!r}.")
         if origin is None and is_embedded_elsewhere(scope):
-            raise ApiError("forbidden", "The control API accepts calls from its own pages only.")
+            raise ApiError("forbidden", f"{_OWN_PAGES}.")
         return EVERYBODY
 
     def _known(self, scope: Scope) -> Access:
@@ -264,10 +253,6 @@ def _token(scope: Scope) -> str:
     return given.strip() if scheme.lower() == "bearer" else ""
 
 
-def _no_cut() -> None:
-    """Do nothing. Used on servers that cannot drop a connection. The client then sees a normal end of the response."""
-
-
 def _refusal(error: ControlError | ApiError, row: ControlOperation | None = None, base: str = "") -> Outgoing[Content]:
     """Return an error response. If the operation is known, the error links to its documentation. `base` is the URL
     prefix of the link: the path at which the server is mounted, plus the base path of a world.
@@ -288,9 +273,8 @@ def _written(row: ControlOperation, answer: Mapping[str, object] | Raw[Any] | No
 
 def _body(row: ControlOperation, body: bytes, is_whole: bool) -> Any:
     if not is_whole and not row.cuts:
-        raise ApiError(
-            "invalid_request", f"The body is larger than {row.max_bytes} bytes, which is the limit for this call."
-        )
+        why = f"The body is larger than {row.max_bytes} bytes, which is the limit for this call."
+        raise ApiError("invalid_request", why)
     if row.takes == "bytes":
         return body
     if row.takes == "nothing" or not body or row.method in ("GET", "DELETE"):

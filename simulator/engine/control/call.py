@@ -8,15 +8,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import field
 from math import inf
 from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect
 
 from simulator.engine.clients.address import CONTROL_BASE
-from simulator.engine.control.access import EVERYBODY, Access
-from simulator.engine.control.history.lookups import Lookups
+from simulator.engine.control.access import Access
 from simulator.engine.control.refusals import clock_busy, invalid_parameter, invalid_state, unanswered
 from simulator.engine.control.shapes import StoppedScenarios, show_receipt
 from simulator.engine.rows.error import ControlError
@@ -59,12 +57,27 @@ class ControlCall:
     headers: Mapping[str, str]
     origin: str
     """The origin of the server, followed by the path at which the server is mounted, if any."""
-    lookups: Lookups
     rows: Mapping[str, object]
     """All operations of the control API, by name."""
-    sent: bytes = b""
+    gone: asyncio.Future[None]
+    """A future that is done if the client disconnects before the response is sent."""
+    access: Access
+    """The worlds that the caller's token can access."""
+    has_scoped_tokens: bool
+    """Whether any token of this server is limited to some worlds."""
+    shows_keys: bool
+    """Whether the response shows keys instead of masking them."""
+    connection_opened_at: float
+    """When the client connected, in seconds on the event loop's clock."""
+    cut: Callable[[], None]
+    """A function that drops the connection."""
+    below: str
+    """`/_worlds/ID` if the request path starts with it, otherwise ""."""
+    sent: bytes
     """The raw body."""
-    raw: Any = field(default_factory=dict)
+    is_whole: bool
+    """False if the body exceeded the operation's limit and was truncated."""
+    raw: Any = None
     """The decoded body before validation: a JSON object, or bytes if the operation takes bytes."""
     body: Any = None
     """The validated body."""
@@ -72,28 +85,12 @@ class ControlCall:
     """The id of this call in the journal of control calls, or "" if the call is not journalled."""
     began_ms: int = 0
     """The simulated time at which the call arrived."""
-    is_whole: bool = True
-    """False if the body exceeded the operation's limit and was truncated."""
-    gone: asyncio.Future[None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
-    """A future that is done if the client disconnects before the response is sent."""
-    shows_keys: bool = False
-    """Whether the response shows keys instead of masking them."""
-    connection_opened_at: float = inf
-    """When the client connected, in seconds on the event loop's clock."""
-    cut: Callable[[], None] = lambda: None
-    """A function that drops the connection."""
     unanswered: frozenset[str] = frozenset()
     """Ids of pending webhook attempts whose receiver may be the caller. These attempts were sent before the call
     arrived, and the caller connected after they were sent.
     """
     last_entry: int = 0
     """The number of the newest entry in the world's scenario logbook when the call arrived."""
-    access: Access = EVERYBODY
-    """The worlds that the caller's token can access."""
-    has_scoped_tokens: bool = False
-    """Whether any token of this server is limited to some worlds."""
-    below: str = ""
-    """`/_worlds/ID` if the request path starts with it, otherwise ""."""
 
     async def while_connected(self, waiting: Coroutine[Any, Any, T], seconds: float) -> T:
         """Await `waiting` and return its result. Raise `TimeoutError` if it takes more than `seconds`. Raise
@@ -129,8 +126,8 @@ class ControlCall:
         """
         world = self.find_world(world_id)
         if world is None:
-            self.require_readable(world_id)
-            raise self.access.no_world(world_id)
+            why = self.runtime.unreadable(world_id) if self.access.reaches(world_id) else None
+            raise self.access.no_world(world_id) if why is None else unreadable_error(CONTROL_BASE, world_id, why)
         return world
 
     async def wake(self, world_id: str) -> None:
@@ -142,12 +139,6 @@ class ControlCall:
         """Load a snapshot and its world into memory if they are only in the store."""
         if snapshot_id not in self.simulator.snapshots and self.runtime.persistence is not None:
             await self.runtime.persistence.wake_snapshot(snapshot_id)
-
-    def require_readable(self, world_id: str) -> None:
-        """Raise `ControlError` 503 world_unreadable if this version cannot read the stored world."""
-        why = self.runtime.unreadable(world_id) if self.access.reaches(world_id) else None
-        if why is not None:
-            raise unreadable_error(CONTROL_BASE, world_id, why)
 
     def find_world(self, world_id: str) -> World | None:
         """Return the world with this id, or None if it does not exist or the token cannot access it."""

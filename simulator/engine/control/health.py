@@ -6,11 +6,10 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from simulator.engine.control import metrics as measured
+from simulator.engine.control import metrics as measured  # prometheus_client is imported on the first request
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import Raw, calls_under
 from simulator.engine.rows.error import ControlError
-from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.shapes import Count
 from simulator.version import __version__
 
@@ -54,18 +53,11 @@ async def ready(call: ControlCall) -> Readiness:
     return {"status": "ready"}
 
 
-class MetricsPage:
-    """The metrics of a server. They are created on the first request."""
+@seeing("GET /metrics", "Metrics for Prometheus", scope="server", catches_up=False, media_type=METRICS_TYPE)
+async def metrics(call: ControlCall) -> Raw[str]:
+    """Return the metrics of the whole server in Prometheus text format. They contain no data from requests.
 
-    def __init__(self) -> None:
-        self._of: tuple[Runtime, measured.Metrics] | None = None
-
-    @seeing("GET /metrics", "Metrics for Prometheus", scope="server", catches_up=False, media_type=METRICS_TYPE)
-    async def metrics(self, call: ControlCall) -> Raw[str]:
-        """Return the metrics of the whole server in Prometheus text format. They contain no data from requests. If the
-        server has control tokens, this call needs a token for all worlds.
-        """
-        call.access.require_all("Metrics cover all worlds of the server.")
-        if self._of is None or self._of[0] is not call.runtime:
-            self._of = call.runtime, measured.Metrics(call.runtime)
-        return Raw(self._of[1].text())
+    If the server has control tokens, this call needs a token for all worlds.
+    """
+    call.access.require_all("Metrics cover all worlds of the server.")
+    return Raw(measured.text_of(call.runtime))

@@ -34,7 +34,7 @@ def control_rows(
     """
     rows = (
         *health.operation.rows,
-        *health.seeing.bound_to(health.MetricsPage()),
+        *health.seeing.rows,
         *worlds.operation.with_body("create_world", worlds.body_of(alternatives)),
         *usage.operation.rows,
         *settings.operation.with_body("patch_settings", model_of(alternatives)),

@@ -10,6 +10,7 @@ from typing import Literal, NotRequired, TypeVar
 from typing_extensions import TypedDict
 
 from simulator.engine.control.call import ENVIRONMENT_HEADER, ControlCall
+from simulator.engine.control.history.lookups import lookups_of
 from simulator.engine.control.operation import (
     LIMIT,
     SECONDS,
@@ -94,7 +95,7 @@ class _EventFilter:
         return oldest_of(self._call.world.store[EVENTS], self._conditions)
 
     def _about_object(self, object_id: str) -> list[Event]:
-        events = self._call.lookups.events(self._call.world, object_id)
+        events = lookups_of(self._call.world).events.rows_about(object_id)
         return [event for event in events if all(condition.holds(event) for condition in self._conditions)]
 
 

@@ -13,10 +13,10 @@ from weakref import WeakKeyDictionary, ref
 
 from simulator.engine.records.appended import AppendedRows
 from simulator.engine.records.records import INDEX, find, kind_of
-from simulator.engine.records.requests import JournalEntry, RequestLog, requests_of
+from simulator.engine.records.requests import JournalEntry, RequestLog
 from simulator.engine.rows.kind import Record
-from simulator.kernel.journal import EVENTS, Event
-from simulator.kernel.ledger import ENTRIES, Entry
+from simulator.kernel.journal import EVENTS
+from simulator.kernel.ledger import ENTRIES
 from simulator.kernel.table import Table
 from simulator.kernel.world import World
 
@@ -70,9 +70,11 @@ _DROPPED_KEPT = 1_000
 """The index is rebuilt when it has more entries than twice the length of the journal plus this number."""
 
 
-class _Indexes:
+class Lookups:
+    """The indexes of one world."""
+
     def __init__(self, world: World) -> None:
-        weak = ref(world)  # A weak reference, because `Lookups` keeps this object for as long as the world exists.
+        weak = ref(world)  # `_LOOKUPS` keeps this object until nothing else refers to the world.
 
         def referred_to(key: str, _: str) -> Iterable[str]:
             present = weak()
@@ -80,37 +82,18 @@ class _Indexes:
 
         self.events = _Index(world.store[EVENTS], lambda _, event: (event.object_id,))
         self.entries = _Index(world.store[ENTRIES], lambda _, entry: (entry.resource_id,))
+        """The ledger entries that a resource caused."""
         self.referring = _Index(world.store[INDEX], referred_to)
+        """The resources that refer to a resource."""
         self.requests = _Requests()
 
 
-class Lookups:
-    """The indexes of each world, created on first use and deleted with the world."""
+_LOOKUPS: WeakKeyDictionary[World, Lookups] = WeakKeyDictionary()
 
-    def __init__(self) -> None:
-        self._worlds: WeakKeyDictionary[World, _Indexes] = WeakKeyDictionary()
 
-    def events(self, world: World, object_id: str) -> list[Event]:
-        """Return the events about a resource, oldest first."""
-        return self._of(world).events.rows_about(object_id)
-
-    def entries(self, world: World, object_id: str) -> list[Entry]:
-        """Return the ledger entries that a resource caused, oldest first."""
-        return self._of(world).entries.rows_about(object_id)
-
-    def request(self, world: World, request_id: str) -> JournalEntry | None:
-        """Return the oldest request with an id, or None if the journal does not contain it."""
-        return self._of(world).requests.oldest(requests_of(world), request_id)
-
-    def referring(self, world: World, object_id: str) -> list[str]:
-        """Return the ids of the resources that refer to a resource, in order of creation."""
-        return list(self._of(world).referring.of(object_id))
-
-    def _of(self, world: World) -> _Indexes:
-        indexes = self._worlds.get(world)
-        if indexes is None:
-            indexes = self._worlds[world] = _Indexes(world)
-        return indexes
+def lookups_of(world: World) -> Lookups:
+    """Return the indexes of a world. They are created on first use and deleted with the world."""
+    return _LOOKUPS.get(world) or _LOOKUPS.setdefault(world, Lookups(world))
 
 
 def references_of(world: World, record: Record | None) -> dict[str, str]:

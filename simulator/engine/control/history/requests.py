@@ -9,6 +9,7 @@ from typing import Any, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from simulator.engine.control.call import ControlCall
+from simulator.engine.control.history.lookups import lookups_of
 from simulator.engine.control.operation import LIMIT, WHOLE, Query, Raw, any_text, calls_under
 from simulator.engine.control.refusals import invalid_parameter
 from simulator.engine.control.shapes import Environment, describe_dropped, embedded
@@ -203,7 +204,7 @@ async def get_request(call: ControlCall) -> CallStory:
     dropped. List the remaining requests with GET /_simulator/requests.
     """
     world, wanted = call.world, call.path["id"]
-    row = call.lookups.request(world, wanted)
+    row = lookups_of(world).requests.oldest(requests_of(world), wanted)
     if row is None:
         message = (
             f"The journal has no request with the id {wanted[:100]!r}. Old requests are dropped. List "

@@ -8,7 +8,7 @@ from typing import Any
 
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.history.journal import call_of
-from simulator.engine.control.history.lookups import references_of
+from simulator.engine.control.history.lookups import lookups_of, references_of
 from simulator.engine.control.objects import explaining
 from simulator.engine.control.objects import inspection_shapes as shapes
 from simulator.engine.control.objects.inspection_shapes import (
@@ -24,6 +24,7 @@ from simulator.engine.control.objects.inspection_shapes import (
 from simulator.engine.records import traces
 from simulator.engine.records.origins import origin_of
 from simulator.engine.records.records import find, is_deleted, kind_of, render
+from simulator.engine.records.requests import requests_of
 from simulator.engine.rows.kind import Record
 from simulator.engine.scenario.play.held_steps import Held, held_steps
 from simulator.engine.scenario.play.pending import KINDS, timers_about
@@ -74,7 +75,7 @@ def inspect(call: ControlCall, record: Record) -> ResourceStory:
             webhooks.render_recorded_delivery(world, row)
             for row in deliveries_about(world, record.environment, [event.id for event in shown.events])
         ],
-        "ledger_entries": [show_entry(entry) for entry in call.lookups.entries(world, record.id)],
+        "ledger_entries": [show_entry(entry) for entry in lookups_of(world).entries.rows_about(record.id)],
         "timers": timers,
         "related": list(shown.related()),
     }
@@ -87,8 +88,8 @@ class _Inspection:
         self._call = call
         self._world = call.world
         self._record = record
-        self._lookups = call.lookups
-        self.events = call.lookups.events(call.world, record.id)
+        self._lookups = lookups_of(call.world)
+        self.events = self._lookups.events.rows_about(record.id)
         self.allowed = call.simulator.actions.allowed(call.world, record)
 
     def event(self, event: Event) -> StoryEvent:
@@ -125,7 +126,7 @@ class _Inspection:
         """Render the cause of a change, with details of the request, the control call or the rule that caused it."""
         shown = show_cause(self._world, cause)
         if cause.kind == "request":
-            row = self._lookups.request(self._world, cause.reference)
+            row = self._lookups.requests.oldest(requests_of(self._world), cause.reference)
             if row is not None:
                 shown["request"] = {"id": row.id, "method": row.method, "path": row.path, "status": row.status}
         elif cause.kind == "rule":
@@ -165,7 +166,7 @@ class _Inspection:
             yield {"relation": "order", "id": number, "kind": "order", "state": record.status}
         for name, identifier in references_of(world, record).items():
             yield self._relation(name.removesuffix("_id"), identifier)
-        for identifier in self._lookups.referring(world, record.id):
+        for identifier in self._lookups.referring.of(record.id):
             other = find(world, identifier)
             if other is not None:
                 yield self._relation(kind_of(world, other).family or other.kind, identifier)

@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, strategies
 
-from simulator.engine.control.history.lookups import Lookups, _Index, _Requests
+from simulator.engine.control.history.lookups import _Index, _Requests, lookups_of
 from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.worlds.simulator import Blueprint
 from simulator.kernel.store import Store, TableKey
@@ -79,7 +79,7 @@ def test_only_what_was_added_is_read(store: Store) -> None:
 def test_request_is_found_by_id_until_it_is_dropped(doings: list[str]) -> None:
     """Of several requests with one id (replays), the oldest one left is found."""
     world = a_world()
-    lookups, log, asked = Lookups(), requests_of(world), ["req_0"]
+    log, asked = requests_of(world), ["req_0"]
     log.keep(5)
     for number, doing in enumerate(doings):
         if doing in ("enter", "again"):
@@ -88,10 +88,10 @@ def test_request_is_found_by_id_until_it_is_dropped(doings: list[str]) -> None:
         elif doing == "ask":
             for wanted in asked:
                 oldest = next((row for row in log.entries if row.id == wanted), None)
-                assert lookups.request(world, wanted) is oldest
+                assert lookups_of(world).requests.oldest(log, wanted) is oldest
         else:
             log.keep(3 if doing == "shorten" else 7)
-    assert [lookups.request(world, row.id) for row in log.entries] == [
+    assert [lookups_of(world).requests.oldest(log, row.id) for row in log.entries] == [
         next(other for other in log.entries if other.id == row.id) for row in log.entries
     ]
 
