@@ -1,8 +1,5 @@
-"""The dashboard: a page that shows and controls the worlds of a running simulator.
-
-It uses only the control interface. The page itself contains no data and no secrets, so it needs no token. Its calls
-need the control token like any other call. If the server has a control token, the page asks the user for it. The page
-consists of ES modules without a build step.
+"""The dashboard: a page that shows and controls the worlds of a running simulator. It consists of ES modules without a
+build step, contains no data or secrets, and uses only the control interface, with the control token if there is one.
 """
 
 from __future__ import annotations

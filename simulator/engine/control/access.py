@@ -1,7 +1,4 @@
-"""Control tokens. A token gives access to all worlds, or to the worlds whose ids start with a given prefix.
-
-A token with a prefix does not reveal other worlds: lists omit them, and requests for them return 404.
-"""
+"""Control tokens. A token for the worlds with an id prefix sees no others: lists omit them, calls return 404."""
 
 from __future__ import annotations
 
@@ -35,9 +32,7 @@ class Access:
         return world_id.startswith(self.prefix)
 
     def require_all(self, what: str) -> None:
-        """Raise `ControlError` 403 unless the token can access all worlds. `what` is the first sentence of the message,
-        which explains why access to all worlds is needed.
-        """
+        """Raise `ControlError` 403, with `what` as its reason, unless the token can access all worlds."""
         if not self.reaches_all:
             raise ControlError(403, "forbidden", f"{what} {self._reach}")
 
@@ -48,9 +43,7 @@ class Access:
             raise ControlError(403, "forbidden", why, "id")
 
     def require_room(self, world_id: str, living: Collection[str]) -> None:
-        """Raise `ControlError` 507 if the token already has its maximum number of worlds. `living` are the ids of all
-        worlds. Replacing an existing world is always allowed.
-        """
+        """Raise `ControlError` 507 if a new world would exceed the token's maximum. `living` are all world ids."""
         if self.most_worlds is None or world_id in living:
             return
         if sum(map(self.reaches, living)) >= self.most_worlds:
@@ -62,9 +55,7 @@ class Access:
             raise ControlError(507, CODE, why)
 
     def no_world(self, world_id: str) -> ControlError:
-        """Return a 404 error. The error does not reveal whether the world is missing or merely inaccessible to the
-        token.
-        """
+        """Return a 404 error, which does not reveal whether the world is missing or inaccessible to the token."""
         reach = "" if self.reaches_all else f" {self._reach}"
         return ControlError(
             404, "not_found", f"There is no world {world_id!r}. List the worlds with GET {CONTROL_BASE}/worlds.{reach}"

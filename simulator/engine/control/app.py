@@ -87,9 +87,7 @@ class ControlInterface:
         return await self._masked(_refusal(error))
 
     def admission(self, scope: Scope) -> Admission | None:
-        """Check a request before its body is read. Return its route and access data (`Admission`), or None if the
-        request must be refused.
-        """
+        """Check a request before its body is read. Return None if it must be refused."""
         try:
             return self._admitted(scope)
         except ApiError:
@@ -201,9 +199,7 @@ class ControlInterface:
             self._journal.end(world, call.id)
 
     async def _up_to_date(self, world_id: str) -> World | None:
-        """Fire the due timers of a world, and return the world or None. If another world with this id replaces it in
-        the meantime, return the new world. Return None if there is no world with this id.
-        """
+        """Fire the due timers of a world, and return it, the world that replaced it meanwhile, or None."""
         worlds, world = self._runtime.simulator.worlds, None
         while (present := worlds.get(world_id)) is not world:
             world = present
@@ -212,9 +208,7 @@ class ControlInterface:
         return world
 
     def _admit(self, scope: Scope) -> Access:
-        """Return the access of a caller, or raise `ApiError`. If the server has tokens, a request without a valid token
-        is refused with 401. Otherwise, a request with a foreign `Host` or `Origin` is refused with 403.
-        """
+        """Return the access of a caller, or raise `ApiError` 401 (with tokens) or 403 (foreign `Host` or `Origin`)."""
         if self._tokens is not None:
             access = self._tokens.access_of(_token(scope))
             if access is None:
@@ -231,9 +225,7 @@ class ControlInterface:
         return EVERYBODY
 
     def _known(self, scope: Scope) -> Access:
-        """Return the access of a caller to an operation that needs no token. If any token of the server is limited to a
-        prefix, return the access of the caller's token. Otherwise, return access to all worlds.
-        """
+        """Return the access of a caller to an open operation. It is limited only if tokens of the server are."""
         if self._tokens is None or not self._tokens.are_scoped:
             return EVERYBODY
         return self._tokens.access_of(_token(scope)) or NOBODY
@@ -254,9 +246,7 @@ def _token(scope: Scope) -> str:
 
 
 def _refusal(error: ControlError | ApiError, row: ControlOperation | None = None, base: str = "") -> Outgoing[Content]:
-    """Return an error response. If the operation is known, the error links to its documentation. `base` is the URL
-    prefix of the link: the path at which the server is mounted, plus the base path of a world.
-    """
+    """Return an error response. `base` is the URL prefix of the link to the documentation of `row`."""
     envelope = error.envelope()
     if row is not None:
         envelope["error"]["doc_url"] = f"{base}{CONTROL_BASE}/docs/reference/control#{row.name}"

@@ -1,7 +1,4 @@
-"""`ControlCall`, the argument of control call handlers.
-
-Its methods wait for receivers, advance clocks and read query parameters.
-"""
+"""`ControlCall`, the argument of handlers: it waits for receivers, advances clocks and reads query parameters."""
 
 from __future__ import annotations
 
@@ -86,16 +83,12 @@ class ControlCall:
     began_ms: int = 0
     """The simulated time at which the call arrived."""
     unanswered: frozenset[str] = frozenset()
-    """Ids of pending webhook attempts whose receiver may be the caller. These attempts were sent before the call
-    arrived, and the caller connected after they were sent.
-    """
+    """Ids of webhook attempts that were sent before the caller connected, and whose receiver may be the caller."""
     last_entry: int = 0
     """The number of the newest entry in the world's scenario logbook when the call arrived."""
 
     async def while_connected(self, waiting: Coroutine[Any, Any, T], seconds: float) -> T:
-        """Await `waiting` and return its result. Raise `TimeoutError` if it takes more than `seconds`. Raise
-        `ClientDisconnect` if the client disconnects first.
-        """
+        """Await `waiting`. Raise `TimeoutError` after `seconds`, or `ClientDisconnect` if the client disconnects."""
         if seconds <= 0:
             waiting.close()
             raise TimeoutError
@@ -155,9 +148,7 @@ class ControlCall:
         return self.headers.get(ENVIRONMENT_HEADER, self.simulator.wiring.environments[0])
 
     def check_environment(self) -> None:
-        """Raise `ControlError` 400 if the environment in the header is unknown. The check does not depend on whether
-        the call uses the environment.
-        """
+        """Raise `ControlError` 400 if the environment in the header is unknown, even if the call ignores it."""
         known = self.simulator.wiring.environments
         if self.environment not in known:
             raise invalid_parameter("X-Simulator-Environment", f"it must be {' or '.join(known)}")
@@ -206,9 +197,7 @@ class ControlCall:
         return made
 
     def stopped_scenarios(self, world: World) -> StoppedScenarios:
-        """Return the response field `stopped_scenarios`: the scenarios that stopped during this call. Return {} if no
-        scenario was stopped.
-        """
+        """Return the response field with the scenarios that stopped during this call, or {} if none did."""
         stopped = stopped_since(world, self.last_entry)
         return {"stopped_scenarios": stopped} if stopped else {}
 
@@ -243,18 +232,14 @@ class ControlCall:
         return self.query.get(name) or None
 
     def choice(self, name: str, choices: Collection[str]) -> str | None:
-        """Return a query parameter that must be one of `choices`, or None if it is absent. Raise `ControlError` 400 for
-        any other value.
-        """
+        """Return a query parameter or None if it is absent. Raise `ControlError` 400 if it is not in `choices`."""
         value = self.given(name)
         if value is not None and value not in choices:
             raise invalid_parameter(name, f"it must be one of {', '.join(choices)}")
         return value
 
     def whole(self, name: str) -> int | None:
-        """Return a query parameter that must be a non-negative integer, or None if it is absent. Raise `ControlError`
-        400 for any other value.
-        """
+        """Return a query parameter or None. Raise `ControlError` 400 if it is not a non-negative integer."""
         value = self.given(name)
         if value is not None and not is_whole(value):
             raise invalid_parameter(name, "it must be a non-negative integer")

@@ -59,9 +59,7 @@ async def advice(call: ControlCall) -> AdviceList:
 
 
 async def _findings(call: ControlCall, world: World) -> list[Finding]:
-    """Return the findings of a world. If the world is based on observations of the real service, each finding lists the
-    assumptions on which it depends.
-    """
+    """Return the findings of a world, with the assumptions on which they depend if the world has observations."""
     found = await findings_in_slices(world, call.simulator.operations)
     if files := observed_by(call.simulator, world):
         chosen = all_settings(world)["assumptions"]
@@ -77,9 +75,7 @@ def _rests_on(identifier: str, chosen: Mapping[str, str], files: Iterable[Observ
 
 
 async def _worlds(call: ControlCall) -> list[World]:
-    """Return the worlds to evaluate, after firing their due timers. For `world=*`, all existing worlds are returned.
-    Otherwise, only the world in the query parameter `world` or in the header is returned.
-    """
+    """Return the worlds to evaluate, in `world` of the query or the header, after firing their due timers."""
     runtime, name = call.runtime, call.given("world")
     if name is None:
         return [call.world]

@@ -1,7 +1,5 @@
-"""The metrics of a server in Prometheus text format.
-
-Only request durations and delivery results are counted for these metrics. All other values are read when the metrics
-are requested. Labels contain no world ids, keys or request data.
+"""The metrics of a server in Prometheus text format. Only durations and delivery results are counted for them, other
+values are read on request. Labels contain no world ids, keys or request data.
 """
 
 from __future__ import annotations

@@ -96,9 +96,7 @@ WAIT: Query = {
 Scope: TypeAlias = Literal["world", "server"]
 
 RecordedAs: TypeAlias = Literal["call", "action", "time", "settings", "upload", "activation", "fault", "nothing"]
-"""The ways in which a recording repeats a control call. A recording repeats the call or the action, lets time pass, or
-skips the call.
-"""
+"""The ways in which a recording repeats a control call: the call or the action itself, elapsed time, or not at all."""
 
 TAGS: Mapping[str, str] = {
     "Worlds": "Create, reset, save and delete isolated simulations, and change their settings.",
@@ -211,9 +209,7 @@ class ControlDecorator(Generic[RowArguments]):
     def __call__(
         self, route: str, summary: str, *args: RowArguments.args, **facts: RowArguments.kwargs
     ) -> Callable[[HandlerT], HandlerT]:
-        """Return a decorator that declares a function as the handler of `route`, such as `GET /clock`. `args` and
-        `facts` are the values of further fields of the `ControlOperation`.
-        """
+        """Declare a function as the handler of `route`, such as `GET /clock`, with more fields of its row."""
         method, path = route.split(" ")
 
         def declare(handler: HandlerT) -> HandlerT:
@@ -236,9 +232,7 @@ def _decorators_of(make: RowFactory[RowArguments]) -> Callable[[str], ControlDec
 
 
 calls_under = _decorators_of(ControlOperation)
-"""Return a decorator that declares operations under a tag. mypy checks the arguments of the decorator against
-`ControlOperation`.
-"""
+"""Return a decorator for operations under a tag. mypy checks its arguments against `ControlOperation`."""
 
 
 def known_event(world: World, param: str, name: str) -> str:

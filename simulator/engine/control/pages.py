@@ -1,7 +1,5 @@
-"""HTML pages whose style sheet and script are served as separate files.
-
-A page is written as one document, which can also be saved as one file. The server sends the page with a content
-security policy that forbids inline code. The browser therefore does not run code that was injected into the page.
+"""HTML pages that are written as one document, and served with separate style sheet and script: the content security
+policy forbids inline code, so that the browser does not run code that was injected into the page.
 """
 
 from __future__ import annotations
@@ -46,9 +44,7 @@ def apart(document: str, name: str) -> HtmlPage:
 
 
 def page_rows(name: str, make: Callable[[], HtmlPage]) -> tuple[ControlOperation, ...]:
-    """Return the operations that serve a page's style sheet and script. These files contain no world data, so no token
-    is needed.
-    """
+    """Return the operations that serve a page's style sheet and script, which contain no world data."""
 
     def row(part: str, ending: str, kind: str) -> ControlOperation:
         async def content(call: ControlCall) -> Raw[str]:

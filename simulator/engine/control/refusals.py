@@ -31,9 +31,7 @@ def unanswered(error: Unanswered) -> ControlError:
 
 
 def not_found(what: str, identifier: str, listed: str, param: str | None = None) -> ControlError:
-    """Return the error 404 not_found for an id. `what` names the kind of object, such as a snapshot. `listed` is the
-    path of the list of such objects.
-    """
+    """Return the error 404 not_found for an object, such as a snapshot. `listed` is the path of the list of objects."""
     message = f"There is no {what} {identifier[:100]!r}. List them with GET {CONTROL_BASE}{listed}."
     return ControlError(404, "not_found", message, param)
 

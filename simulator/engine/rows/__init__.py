@@ -1,4 +1,1 @@
-"""The types that declare a service: its packages (called rooms), operations, events, errors and actions.
-
-If you are new to the engine, read this package first.
-"""
+"""The types that declare a service: rooms, operations, events, errors, actions. Read this package first."""

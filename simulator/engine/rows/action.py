@@ -1,9 +1,5 @@
-"""Actions: outside events that can be triggered, such as an incoming payment. Control requests, scenarios and CLI
-commands use the same table of actions.
-
-Each row of the table contains the name of the action, the kinds of target resources, the parameters, and the function
-that performs the action. Without kinds, the target is the world itself. Source: section "Actions" of the control
-interface.
+"""Actions: outside events, such as an incoming payment, in one table for control requests, scenarios and CLI commands.
+An action without kinds of targets acts on the world itself. Source: section "Actions" of the control interface.
 """
 
 from __future__ import annotations
@@ -79,9 +75,7 @@ class Action(Generic[TargetT, ParametersT]):
     names_event: str = ""
     """The parameter that contains the name of an event."""
     makes: str = ""
-    """The kind of resource that the action creates. The status of the target does not change, and the target may be in
-    any state.
-    """
+    """The kind of resource that the action creates. The target may be in any state, and keeps it."""
     networks: Callable[[TargetT], Iterable[str | None]] = lambda record: ()
     """Returns the networks that the action needs. None means that one end of the transfer uses no network. A scenario
     step waits while one of the networks is down (decision S22). Only transfers on a blockchain depend on a network.
@@ -90,9 +84,7 @@ class Action(Generic[TargetT, ParametersT]):
     """Set if scenarios can run the action in their `world`."""
 
     def wrongs(self, parameters: ParametersT, events: Collection[str]) -> Iterator[Wrong]:
-        """Yield the problems in the parameters that the Pydantic model does not detect. `events` contains the event
-        types of the service.
-        """
+        """Yield problems that the Pydantic model does not detect. `events` are the event types of the service."""
         yield from self.check(parameters)
         name = getattr(parameters, self.names_event) if self.names_event else None
         if name is not None and name not in events:
@@ -100,9 +92,7 @@ class Action(Generic[TargetT, ParametersT]):
             yield wrong(self.names_event, f"unknown event type {name!r}{hint}")
 
     def states(self, machine: Machine) -> list[str]:
-        """Return the states of a target in which the transition table allows this action. The action's `guard` is not
-        called.
-        """
+        """Return the target's states in which the transition table allows the action, without calling `guard`."""
         return [state for state in machine.rows if self._acts_in(state, machine)]
 
     def _acts_in(self, state: str, machine: Machine) -> bool:
@@ -131,9 +121,7 @@ class ActionTable:
 
     @cached_property
     def initial(self) -> Sequence[tuple[Initial, str]]:
-        """Pairs of a field in a scenario's `world` section and the name of the action that sets it, in the order in
-        which the actions run.
-        """
+        """Fields in a scenario's `world` and the names of the actions that set them, in the order of execution."""
         found = [(row.initially, row.name) for rows in self.rows.values() for row in rows if row.initially is not None]
         return sorted(found, key=lambda one: one[0].order)
 
@@ -159,17 +147,13 @@ class ActionTable:
         return frozenset(network for networks in needed for network in networks if network is not None)
 
     def parameters(self, name: str) -> list[str]:
-        """Return the parameter names of an action, for all kinds of targets together. The names include `target` if the
-        action can have a target.
-        """
+        """Return the parameter names of an action for all kinds of targets, with `target` if it can have one."""
         rows = self.rows[name]
         fields = (field.alias or key for row in rows for key, field in row.parameters().model_fields.items())
         return list(dict.fromkeys((*(("target",) if self.kinds(name) else ()), *fields)))
 
     def choose(self, world: World, name: str, target: str | None) -> tuple[Action, Record | None]:
-        """Return the table row for an action on a target, and the record of the target (None for the world). Raise
-        `ControlError` if the action or the target does not exist, or if they do not match.
-        """
+        """Return the row and the target's record (None for the world), or raise `ControlError` if none match."""
         rows = self.rows.get(name)
         if rows is None:
             hint = strict.did_you_mean(name, self.rows) or f". List them with GET {CONTROL_BASE}/actions"

@@ -1,7 +1,4 @@
-"""The type of error codes, the error codes of the engine, and the exceptions that become error responses.
-
-Source: section "Errors" of the specification. The code `invalid_state` is not part of the specification (decision H19).
-"""
+"""Error codes, and exceptions that become error responses. Source: section "Errors"; H19 for `invalid_state`."""
 
 from __future__ import annotations
 
@@ -22,9 +19,7 @@ class ErrorCode:
     cause: str
     basis: str = "specified"
     anywhere: bool = False
-    """True if any operation may return this error without declaring it (decision H2). The check for such an error
-    precedes the operation's own rules.
-    """
+    """True if any operation may return it undeclared. It is checked before the operation's rules (decision H2)."""
     lasting: bool = False
     """True if repeating the request returns the same error. Other errors may disappear after a state change."""
     after: str = ""
@@ -107,9 +102,7 @@ def not_found(what: str, identifier: str, param: str | None = None) -> ApiError:
 
 
 class ControlError(Exception):
-    """A refusal by the control interface, with any HTTP status and any code. `members` are additional fields of the
-    error object.
-    """
+    """A refusal by the control interface. `members` are additional fields of the error object."""
 
     def __init__(self, status: int, code: str, message: str, param: str | None = None, **members: object) -> None:
         super().__init__(f"{code}: {message}")

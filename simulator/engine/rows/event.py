@@ -1,7 +1,4 @@
-"""Event types, and functions that create and emit events. An event contains its envelope as raw bytes (decision W7).
-
-Source: section "Events" of the specification, decision W8.
-"""
+"""Event types, and how events are emitted, with raw envelopes (W7). Source: section "Events", decision W8."""
 
 from __future__ import annotations
 
@@ -80,9 +77,7 @@ def make(world: World, environment: str, event_type: str, subject: Shown, object
 
 
 def emit(world: World, environment: str, event_type: str, subject: Shown, object_id: str) -> Event:
-    """Create an event, add it to the journal, and call all listeners (webhooks, scenarios). Call this inside a
-    transaction.
-    """
+    """Create an event, add it to the journal, and call all listeners. Call this inside a transaction."""
     event = make(world, environment, event_type, subject, object_id)
     publish(world, event, subject)
     return event

@@ -65,7 +65,5 @@ class Identity:
         return [key.public_key for key in self.keys(world)]
 
     def directory_entries(self, world: World) -> list[str]:
-        """Return all public keys and tokens of a world. The server uses them to find the world that a request belongs
-        to.
-        """
+        """Return all public keys and tokens of a world, by which the server finds the world of a request."""
         return [*self.public_keys(world), *self.tokens(world)]

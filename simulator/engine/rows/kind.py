@@ -38,9 +38,7 @@ class Record:
 
     @property
     def object_id(self) -> str:
-        """The id of the resource in events. The default is the record's id. Kinds whose resources have no id in the API
-        override this property.
-        """
+        """The id of the resource in events. Kinds whose resources have no id in the API override it."""
         return self.id
 
 
@@ -103,9 +101,7 @@ class Kind(Generic[KindT]):
     in_events: Callable[[World, KindT], Shown] | None = None
     """Returns the fields that events contain in addition to those in responses."""
     sole: Callable[[World], KindT] | None = None
-    """Returns the resource of this kind if a world has only one such resource. The resource exists in both environments
-    and has no id in the API.
-    """
+    """Returns the only resource of this kind, if that exists in both environments without an id in the API."""
     put: Callable[[World, KindT], None] | None = None
     """Writes a resource that is stored as a part of another row."""
 

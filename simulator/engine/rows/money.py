@@ -70,9 +70,7 @@ class Money:
 
     @property
     def using_networks(self) -> tuple[str, ...]:
-        """The operations that a network outage affects: all operations that spend money, and some that only quote a
-        price.
-        """
+        """The operations that a network outage affects: those that spend, and some that only quote a price."""
         return (*(row.operation for row in self.rows if row.uses_network), *self.spending)
 
     @property
@@ -83,9 +81,7 @@ class Money:
 
     @property
     def drafting(self) -> tuple[str, ...]:
-        """The operations that create a standing order without starting it. A standing order spends nothing until it is
-        started.
-        """
+        """The operations that create a standing order without starting it, so that it spends nothing yet."""
         return tuple(row.operation for row in self.rows if row.standing and not row.starts)
 
     @property

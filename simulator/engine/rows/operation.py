@@ -184,9 +184,7 @@ def _annotations(action: Callable[..., Answer]) -> dict[str, Any]:
 
 
 def _has(action: Callable[..., Answer], part: int) -> bool:
-    """Return True if the argument number `part` (from 0) of the annotation `Call[body, query, resource]` is not None.
-    The annotation is not evaluated.
-    """
+    """Return True if argument number `part` of `Call[body, query, resource]` is not None, without evaluating it."""
     (call,) = (written for name, written in action.__annotations__.items() if name != "return")
     if isinstance(call, str):
         return call.partition("[")[2].rstrip("]").split(", ")[part] != "None"
@@ -225,9 +223,7 @@ def _with_bases(errors: Iterable[str], *, finds: bool) -> Mapping[str, str]:
 
 @dataclass(frozen=True)
 class OperationDecorator:
-    """Declares the operations in one section of the API. The operations share a tag in the OpenAPI contract and a
-    permission group.
-    """
+    """Declares operations with the same tag in the OpenAPI contract and the same permission group."""
 
     tag: str
     group: str = ""

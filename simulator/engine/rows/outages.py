@@ -10,9 +10,7 @@ from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
 
 NetworkStatus: TypeAlias = Callable[[World, str, str], str]
-"""The status of a network in an environment, by canonical name. While the status is `down`, everything that needs the
-network waits.
-"""
+"""The status of a network, by its canonical name. While it is `down`, everything that needs the network waits."""
 
 
 @dataclass(frozen=True)

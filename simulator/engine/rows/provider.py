@@ -75,9 +75,7 @@ class Provider:
     """Kinds of advice that are specific to this service or have a different message for it."""
 
     triggers: Callable[[], object] = lambda: None
-    """The ways to trigger each event, as `Triggers` from the scenario package. `triggers_of(world)` returns them with
-    this type.
-    """
+    """The ways to trigger each event, as `Triggers` of the scenario package; see `triggers_of(world)`."""
 
     wording: Wording = Wording()
     """Changes errors, responses and events if a world has selected alternatives to the assumptions about them."""

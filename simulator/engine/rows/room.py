@@ -30,9 +30,7 @@ class Room:
     on_event: tuple[EventListener, ...] = ()
     on_created: tuple[CreationListener, ...] = ()
     setup: Callable[[World], None] | None = None
-    """Creates the part of a new account that this room manages (profile, keys, opening balances). Called inside a
-    transaction.
-    """
+    """Creates this room's part of a new account (profile, keys, opening balances) inside a transaction."""
     verify: Callable[[World], None] | None = None
     """Raises an exception if the rows of the room in a saved world are inconsistent."""
     clauses: Callable[[], Clauses] = dict

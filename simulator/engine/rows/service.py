@@ -1,7 +1,4 @@
-"""The part of the vocabulary (all declarations of a service) that the modules in `rows` need.
-
-These modules cannot import the vocabulary itself, because the vocabulary imports them.
-"""
+"""The part of the vocabulary that the modules in `rows` need. They cannot import the vocabulary, which imports them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Webhook signatures: functions for senders and for receivers.
-
-Tools check signatures without loading the packages of a provider, so this module imports only the kernel.
-"""
+"""Webhook signatures, for senders and receivers. Tools use them without a provider: this imports only the kernel."""
 
 from __future__ import annotations
 

@@ -39,9 +39,7 @@ class Signing:
     signature: Signature
     """The signature format, which senders and receivers share."""
     new_key: Callable[[World, str, int], str]
-    """Returns the webhook key for an environment. The arguments are world, environment, and the number of earlier
-    rotations.
-    """
+    """Returns the webhook key, given the world, the environment and the number of earlier rotations."""
     retry_delays_ms: Callable[[World], Sequence[int]]
     """Returns the delay in milliseconds after each failed attempt. There is one more attempt than there are delays."""
     disables: Callable[[World], bool]

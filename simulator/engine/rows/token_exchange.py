@@ -9,9 +9,7 @@ from simulator.kernel.dataclass import dataclass
 
 @dataclass(frozen=True)
 class TokenExchange:
-    """The POST request that returns a token for a key pair. A service without a token exchange accepts the secret key
-    itself as a token.
-    """
+    """The POST request that returns a token for a key pair. Without it, the secret key itself is the token."""
 
     path: str
     """The path below the base URL of an environment."""

@@ -1,8 +1,4 @@
-"""Derives links from a citation. The links lead to the pages that explain the cited clauses and decisions.
-
-Examples of citations are `Ramp quote`, `Limits: quote validity` and `Errors, retry guidance; decision H14`. The rules
-page has an anchor for each cited clause, and the assumptions page has one for each decision.
-"""
+"""Links from citations such as `Limits: quote validity; decision H14` to pages with the clauses and decisions."""
 
 from __future__ import annotations
 
@@ -25,9 +21,7 @@ def slug(text: str) -> str:
 
 
 def places_of(cited: str) -> list[tuple[str, str]]:
-    """Return the link targets of each part of a citation as (page, anchor), such as `("reference/rules",
-    "ramp-quote")`.
-    """
+    """Return the link targets of the parts of a citation, such as `("reference/rules", "ramp-quote")`."""
     return [_place(part) for part in map(str.strip, cited.split(";")) if part]
 
 
@@ -51,7 +45,5 @@ def assumptions_in(cited: str) -> list[str]:
 
 
 def read_by(cited: str) -> str:
-    """Return the commands that print the cited pages in a terminal, such as `rampsim docs ramp-quote`. Return "" if
-    there are none.
-    """
+    """Return the commands that print the cited pages, such as `rampsim docs ramp-quote`, or ""."""
     return ", ".join(f"rampsim docs {anchor}" for _, anchor in places_of(cited))

@@ -1,7 +1,5 @@
-"""Descriptions of the values in a schema. The extension `x-enum-descriptions` is a list with one entry per value.
-
-The tools openapi-generator and datamodel-code-generator read this list next to `enum`. The list has no entry for null,
-because both tools remove null from the values first.
+"""Descriptions of the values in a schema: the list `x-enum-descriptions`, which openapi-generator and
+datamodel-code-generator read next to `enum`. Both remove null from the values first, so the list has no entry for it.
 """
 
 from __future__ import annotations
@@ -27,9 +25,7 @@ def explained(schema: Mapping[str, Any], meanings: Mapping[str, str]) -> dict[st
 
 
 def listed(name: str) -> dict[str, Any]:
-    """Return a schema with a placeholder. `with_names` later replaces the placeholder with the names that the service
-    uses.
-    """
+    """Return a schema with a placeholder, which `with_names` replaces with the names that the service uses."""
     return {"enum": [name], DESCRIPTIONS: [name]}
 
 

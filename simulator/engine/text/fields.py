@@ -1,8 +1,4 @@
-"""Request fields: the base class for request bodies, the field types of the API, and their errors.
-
-Bodies are pydantic models in strict mode. Decisions H4 (missing), H5 (malformed), H6 (unknown fields), H7 (amounts)
-and H20 (length limits) are applied here for all operations.
-"""
+"""Request fields: base class, field types and errors of bodies, by decisions H4, H5, H6, H7 and H20."""
 
 from __future__ import annotations
 
@@ -38,18 +34,14 @@ Note = Annotated[str, StringConstraints(max_length=1000, pattern=NAME_PATTERN), 
 """A description or reason: at most 1,000 characters, not empty, and not only spaces (decision H20)."""
 
 Code = FreeText
-"""A code, id, address or number. A business rule checks whether the value exists. That rule also refuses an empty
-string.
-"""
+"""A code, id, address or number. A business rule checks whether the value exists, and refuses an empty string."""
 
 Amount = Annotated[str, StringConstraints(pattern=AMOUNT_PATTERN), Assumed("H7", "pattern")]
 """A decimal string without a sign or exponent (decision H7)."""
 
 
 def check_decimals(amount: str, currency: Currency | None) -> None:
-    """Raise `ApiError` 400 if an amount has more decimals than its currency (decision H7). `currency` is None if it is
-    unknown.
-    """
+    """Raise `ApiError` 400 if an amount has more decimals than its currency, if that is known (decision H7)."""
     if currency is not None and not currency.accepts(amount):
         raise invalid("amount", f"{currency.code} amounts have at most {currency.decimals} decimals")
 
@@ -97,9 +89,7 @@ def _in_list(path: tuple[int | str, ...]) -> bool:
 
 
 def dotted(path: tuple[int | str, ...]) -> str:
-    """Return a dotted path such as `payer.phone_number`. The path of an array item is the path of the array (decision
-    H5).
-    """
+    """Return a path such as `payer.phone_number`. The path of an array item is the array's (decision H5)."""
     return ".".join(part for part in path if isinstance(part, str))
 
 
@@ -151,9 +141,7 @@ def wrongs_of(error: ValidationError, raw: object) -> list[Wrong]:
 
 
 def _within(raw: object, detail: ErrorDetails) -> tuple[int | str, ...]:
-    """Return the location of a problem in the input. Names of union variants, which pydantic adds to the location, are
-    removed.
-    """
+    """Return the location of a problem in the input, without the names of union variants that pydantic adds."""
     path: list[int | str] = []
     for number, part in enumerate(detail["loc"], 1):
         items = dict(enumerate(raw)) if isinstance(raw, list) else raw if isinstance(raw, Mapping) else {}
@@ -239,9 +227,7 @@ def unknown_fields(body: BaseModel, prefix: str = "") -> list[str]:
 
 @cache
 def _nested(model: type[BaseModel]) -> tuple[tuple[str, str], ...]:
-    """Return the fields whose values may be models, as pairs of the field's name in Python and its name in requests.
-    Most models have no such fields.
-    """
+    """Return the fields whose values may be models, as pairs of the names in Python and in requests."""
     return tuple(
         (name, field.alias or name) for name, field in model.model_fields.items() if _may_be_model(field.annotation)
     )

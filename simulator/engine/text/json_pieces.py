@@ -13,9 +13,7 @@ _UP_TO_BRACKET = re.compile(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+")*+[\[\]{}]',
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """An object or array that is not parsed yet. Its JSON is parsed when it is read, which raises `ValueError` if the
-    JSON is invalid.
-    """
+    """An object or array that is parsed when it is read. `read` raises `ValueError` if its JSON is invalid."""
 
     raw: bytes
 
@@ -32,9 +30,7 @@ def read_down_to(raw: bytes, depth: int) -> object:
 
 
 def _cut(raw: bytes, wanted: int, pieces: list[Piece]) -> bytes:
-    """Return the JSON with every container at the given depth replaced with an array that contains its index in
-    `pieces`.
-    """
+    """Return the JSON in which each container at a depth is replaced with an array of its index in `pieces`."""
     parts: list[bytes] = []
     depth = copied = start = 0
     end = 0

@@ -1,7 +1,5 @@
-"""Masks secrets in output. Secret keys, tokens and webhook keys are recognised by their prefixes.
-
-World objects, state documents and responses that create a key must contain keys, so they are not masked. All other
-output is masked by this module.
+"""Masks secrets, which have known prefixes, in all output except world objects, state documents and responses that
+create a key.
 """
 
 from __future__ import annotations
@@ -30,9 +28,7 @@ _PAIR = compile_late(rf"(?<![^&?;\s])({_NAMES}=)[^&;\s]+", re.IGNORECASE)
 _NAMED = ("key", "token", "secret", "authorization", "password")
 _ESCAPE = compile_late(r"\\u00([2-7][0-9A-Fa-f])")
 _HIDING = compile_late(r"%(?:25|3[0-9]|4[1-9A-Fa-f]|5[0-9AFaf]|6[1-9A-Fa-f]|7[0-9Aa])|\\u00[2-7]|\0")
-"""A pattern for escaped characters that could be part of a secret or of another escape. Ordinary strings do not need
-such escapes.
-"""
+"""A pattern for escaped characters that could be part of a secret or of another escape, and are rare elsewhere."""
 _SHORT = 200
 _REMEMBERED = 1_000
 """The number of short headers that are cached. Clients send the same headers with every request."""
@@ -105,9 +101,7 @@ class Masker:
         return shown
 
     def _encoded(self, text: str) -> str:
-        """If a string contains a secret with escaped characters, decode the string and mask the secret. Return any
-        other string unchanged.
-        """
+        """Mask a secret in a string with escaped characters. Return a string without one unchanged."""
         plain = text
         for _ in range(_LAYERS):
             inner = unquote(_ESCAPE.sub(_unescaped, plain.replace("\0", "")), "latin-1")
@@ -136,9 +130,7 @@ class Masker:
         return shown
 
     def answer(self, raw: bytes) -> bytes:
-        """Mask secrets in a response from this server. Secrets are recognised by their values only, so one pass over
-        the response is enough.
-        """
+        """Mask secrets in a response from this server, in one pass: they are recognised by their values only."""
         return self._bytes_pattern.sub(MASK.encode(), raw) if any(part in raw for part in self._quick_bytes) else raw
 
     def value(self, value: Any) -> Any:
@@ -153,9 +145,7 @@ class Masker:
         return [self.value(item) for item in value] if isinstance(value, list) else value
 
     def json(self, raw: bytes) -> Any:
-        """Parse JSON and mask secrets in it. A quick check avoids the work for JSON without anything that looks like a
-        secret.
-        """
+        """Parse JSON and mask secrets in it. A quick check avoids the work for JSON without secrets."""
         value, lower = loads(raw), raw.decode().lower()
         return self.value(value) if any(map(lower.__contains__, self._hints)) else value
 
@@ -179,9 +169,7 @@ class Masker:
         return one_line(self._text(value))
 
     def head(self, headers: Mapping[str, str]) -> Pairs:
-        """Mask secrets in the names and values of headers. The names are in lower case. Equal headers share one tuple,
-        which saves memory in the journals.
-        """
+        """Mask secrets in headers with lower-case names. Equal headers share one tuple, which saves memory."""
         given = tuple(headers.items())
         known = self._heads.get(given)
         if known is not None:
@@ -205,9 +193,7 @@ class Masker:
 
 
 def _literal(secret: str) -> str:
-    """Return a regular expression that matches a known secret. A short secret is matched only as a whole word.
-    Otherwise, longer words that contain the secret would be masked, too.
-    """
+    """Return a pattern that matches a secret. A short one is matched only as a whole word."""
     return re.escape(secret) if len(secret) >= _LONG else rf"(?<![A-Za-z0-9_]){re.escape(secret)}(?![A-Za-z0-9_])"
 
 

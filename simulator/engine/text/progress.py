@@ -14,9 +14,7 @@ class ProgressListener(Generic[Result]):
         """Handle the start of the run. `count` is the number of tests or rules that were found."""
 
     def planned(self, runs: int, seconds: float, left_out: int) -> None:
-        """Handle the plan: the number of runs, their expected duration in seconds, and the number of runs that are left
-        out because they exceed the budget.
-        """
+        """Handle the plan: the number of runs, their duration in seconds, and how many exceed the budget."""
 
     def noted(self, note: str) -> None:
         """Receive a note for the user."""

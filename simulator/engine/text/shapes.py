@@ -1,8 +1,6 @@
-"""Building blocks for response shapes: formats, id prefixes, and annotations for assumptions.
-
-A shape is a TypedDict from which the contract is generated. A string below a field describes the field. A field without
-an annotation is defined by the service's specification. `Assumed("R7")` names the decision behind a field.
-`Assumed("H8", "pattern")` names the decision behind the field's pattern only.
+"""Building blocks for response shapes: a TypedDict from which the contract is generated, with a string below each
+field. A field is specified unless it is `Assumed("R7")`. `Assumed("H8", "pattern")` assumes only its pattern, by
+decision H8.
 """
 
 from __future__ import annotations
@@ -44,16 +42,12 @@ or its timing, if a decision completes or departs from the specification.
 
 
 def guesses(bases: Mapping[str, str]) -> JsonSchemaValue:
-    """Return the schema annotations for assumed constraints. `bases` contains the decision behind each constraint.
-    Return {} if there are no assumed constraints.
-    """
+    """Return the schema annotations for assumed constraints, given the decision behind each of them."""
     return {"x-assumed": sorted(bases), "x-assumed-basis": dict(bases)} if bases else {}
 
 
 class Assumed:
-    """Marks a field or a type as assumed, and names the decision behind it. If `constraints` are given, only these
-    constraints are assumed.
-    """
+    """Marks a field, a type, or only its `constraints` as assumed, and names the decision behind it."""
 
     def __init__(self, basis: str, *constraints: Constraint) -> None:
         self.basis = basis
@@ -116,9 +110,7 @@ class EnvironmentName:
 
 @dataclass(frozen=True)
 class NameOf:
-    """A name that the service defines. Validation compares the name with the context, `Vocabulary.names`. Without a
-    context, any value is valid.
-    """
+    """A name of the service. Validation compares it with the context, `Vocabulary.names`, if there is one."""
 
     sort: str
     """A key of the mapping in the context."""

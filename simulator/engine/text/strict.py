@@ -49,9 +49,7 @@ def refuse_names(given: Iterable[str], known: Iterable[str], what: str = "field"
 
 
 def refuse_unknown(model: type[BaseModel], raw: Mapping[str, object], what: str = "field", prefix: str = "") -> None:
-    """Raise `ApiError` 400 for the first field in a JSON object that its model does not define. Fields at every depth
-    are checked. This check precedes the check for missing fields.
-    """
+    """Raise `ApiError` 400 for the first field of an object, at any depth, that its model does not define."""
     known = members(model)
     refuse_names(raw, known, what, prefix)
     for name, inner in known.items():
@@ -67,9 +65,7 @@ def is_whole(text: str) -> bool:
 
 @cache
 def members(model: type[BaseModel]) -> Mapping[str, type[BaseModel] | None]:
-    """Return the field names of a model, each with its nested model or None. The model's own fields precede inherited
-    fields.
-    """
+    """Return the field names of a model, each with its nested model or None. Own fields precede inherited ones."""
     bases = [vars(one).get("__annotations__", {}) for one in model.__mro__]
 
     def depth(name: str) -> int:

@@ -1,7 +1,5 @@
-"""Escapes characters that must not reach a terminal: control characters, and characters that change the text direction.
-
-Untrusted strings, such as headers, names, inbox bodies and server errors, reach developers' terminals and CI logs.
-Escape sequences in these strings could change the window title, the clipboard, or the displayed content of a line.
+"""Escapes control characters and characters that change the text direction. In untrusted strings, such as headers or
+inbox bodies, they could change the window title, the clipboard or other lines of a terminal or CI log.
 """
 
 from __future__ import annotations

@@ -27,9 +27,7 @@ Pairs: TypeAlias = tuple[tuple[str, str], ...]
 
 
 def headers_text(headers: Pairs) -> HeadersText:
-    """Return headers as a string. Each header is on one line. If there are no headers, return the shared string
-    `NO_HEADERS`.
-    """
+    """Return headers as a string, each on one line. Without headers, return the shared string `NO_HEADERS`."""
     if not headers:
         return NO_HEADERS
     return HeadersText(dumps([(one_line(name), one_line(value)) for name, value in headers]))

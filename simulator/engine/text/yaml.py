@@ -1,7 +1,5 @@
-"""Writes JSON-like data as YAML in block style. Fields keep their order, and ambiguous strings are quoted.
-
-A string is unquoted only if YAML 1.1 and 1.2 both read it as a string. Otherwise it is written as a JSON string, which
-is valid YAML. Any parser therefore reads exactly the written data, and the output is the same on every machine.
+"""Writes JSON-like data as YAML in block style. Strings that YAML 1.1 or 1.2 would not read as strings are quoted as in
+JSON, so that any parser reads exactly the written data. The output is the same on every machine.
 """
 
 from __future__ import annotations

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 
 
 def split_base(environments: Mapping[str, str], path: str) -> tuple[str, str]:
-    """Return the environment of a full path, and the path relative to its base path. The environment is "" if no base
-    path matches.
-    """
+    """Return the environment of a full path ("" if no base path matches) and the path below its base path."""
     for environment, base in environments.items():
         if path.startswith(base) and (len(path) == len(base) or path[len(base)] == "/"):
             return environment, path[len(base) :]

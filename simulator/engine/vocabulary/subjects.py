@@ -1,8 +1,4 @@
-"""Subjects of events: the kinds of resources, their statuses after the event, their shape and an example.
-
-Subjects are derived from the state tables. Each transition in a table names the events that it emits. The kind of
-resource defines the shape.
-"""
+"""Subjects of events, derived from the state tables: kinds, their statuses after the event, shape and example."""
 
 from __future__ import annotations
 
@@ -73,9 +69,7 @@ def statuses_after(kind: Kind, event: EventType) -> tuple[str, ...]:
 
 
 def example_of(package: str, kind: str) -> Callable[[], JsonObject]:
-    """Return a function that reads a kind's example from the file next to the module that declares the kind. The file
-    is read on first use.
-    """
+    """Return a function that reads a kind's example from the file next to the module that declares the kind."""
     return lambda: _examples_of(package)[kind]
 
 

@@ -1,7 +1,4 @@
-"""The vocabulary of a service: the declarations of all packages.
-
-The declarations are collected and checked when a simulator is created.
-"""
+"""The vocabulary of a service: the declarations of all packages, collected and checked when a simulator is created."""
 
 from __future__ import annotations
 
@@ -98,9 +95,7 @@ class Vocabulary(Service):
 
     @cached_property
     def names(self) -> Mapping[str, Mapping[str, str]]:
-        """The names of events, environments and networks, each with its meaning. The outer keys are the placeholders
-        for these names in schemas.
-        """
+        """The names of events, environments and networks with their meanings, by their placeholders in schemas."""
         networks = dict.fromkeys(self.provider.outages.networks, "A network.")
         return {EVENT: self.event_meanings, ENVIRONMENT: self._environment_meanings, NETWORK: networks}
 
@@ -126,9 +121,7 @@ class Vocabulary(Service):
         return () if any(row.in_status and row.object == about for row in self.events.values()) else tuple(made)
 
     def ends_after(self, event: str) -> frozenset[str]:
-        """Return the events that can end the lifecycle of an event's object. The set is empty if the event itself ends
-        the lifecycle.
-        """
+        """Return the events that can end the lifecycle of an event's object, or none if the event itself ends it."""
         if is_end(self.subjects[event]):
             return frozenset()
         about = {subject.kind.name for subject in self.subjects[event]}
@@ -137,9 +130,7 @@ class Vocabulary(Service):
 
     @cached_property
     def roots(self) -> Mapping[str, tuple[Kind, ...]]:
-        """The resource kinds that the `where` of a scenario rule can check, by the word with which a path in `where`
-        begins.
-        """
+        """The resource kinds that `where` of a scenario rule can check, by the word with which a path begins."""
         named = [kind for kind in self.kinds.values() if kind.named_by]
         return {kind.root: tuple(one for one in named if one.root == kind.root) for kind in named}
 
@@ -174,9 +165,7 @@ class Vocabulary(Service):
 
     @cached_property
     def order_payments(self) -> Mapping[str, str]:
-        """Maps the initial status of an order to the action that pays the order. Only orders that ask for a payment are
-        included.
-        """
+        """Maps the initial status of each order that asks for a payment to the action that pays it."""
         paid = [self.kinds[name].machine for name, one in self.provider.money.orders.items() if one.source != "balance"]
         begun = ((move.target, machine) for machine in paid for move in machine.initial)
         return {status: machine.rows[status][0].on for status, machine in begun if status in self.order_told}
@@ -188,9 +177,7 @@ class Vocabulary(Service):
 
 @lru_cache(maxsize=8)
 def collected(provider: Provider) -> Vocabulary:
-    """Return the vocabulary of a provider. All simulators of the provider share it. Raise `ValueError` if a name occurs
-    twice.
-    """
+    """Return the vocabulary of a provider, which all its simulators share."""
     return Vocabulary(provider)
 
 

@@ -81,9 +81,7 @@ class _EventFilter:
         self._call = call
 
     async def newest(self, limit: int | None) -> list[Event]:
-        """Return the newest matching events, oldest first. If an index must be built first, other requests are handled
-        while it is built.
-        """
+        """Return the newest matching events, oldest first. Other requests are handled while an index is built."""
         if self._object_id is not None:
             return newest(self._about_object(self._object_id), limit)
         call, conditions = self._call, self._conditions
@@ -131,9 +129,7 @@ async def wait_for_event(call: ControlCall) -> Raw[Envelope]:
 
 
 def wait_seconds(call: ControlCall) -> float:
-    """Return the query parameter `timeout` in seconds of real time. Raise `ControlError` 400 if it is not a valid
-    number of seconds.
-    """
+    """Return the query parameter `timeout` in real seconds. Raise `ControlError` 400 if it is not valid."""
     text = call.given("timeout")
     if text is None:
         return DEFAULT_WAIT_SECONDS

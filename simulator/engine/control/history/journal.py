@@ -1,7 +1,5 @@
-"""The journal of control calls that changed something in a world.
-
-Rows are JSON strings in the world's store, so snapshots include them. The journal has the same size limits as the
-journal of API requests. Secrets, and calls that create, freeze or replace whole worlds, are not journalled.
+"""The journal of control calls that changed something in a world, without secrets. Snapshots include it. Calls that
+create, freeze or replace whole worlds are not in it.
 """
 
 from __future__ import annotations
@@ -208,9 +206,7 @@ def call_of(world: World, call_id: str) -> JournalledCall | None:
 
 
 def _last_request(world: World) -> list[Any]:
-    """Return the value of the field `after` for a control call that ends now. The value contains the id of the last API
-    request, and how often this id has occurred: a replayed response repeats the id of the first request.
-    """
+    """Return the id of the last API request, and how often it has occurred: a replay repeats the first id."""
     requests = requests_of(world).entries
     if not requests:
         return ["", 0]

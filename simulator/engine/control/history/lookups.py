@@ -1,7 +1,5 @@
-"""Indexes of a world's history by resource. With them, inspecting a resource does not read the whole history.
-
-An index is updated when it is read, with the rows added since the last read. API requests therefore do not become
-slower. After the world's state was restored, the index is built again.
+"""Indexes of a world's history by resource, so that inspecting a resource does not read the whole history. An index is
+updated when it is read, so that API requests do not become slower.
 """
 
 from __future__ import annotations

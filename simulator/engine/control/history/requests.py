@@ -147,9 +147,7 @@ async def requests(call: ControlCall) -> Raw[JournalList]:
 
 
 def _moment(call: ControlCall, name: str) -> int | None:
-    """Return a query parameter that must be a timestamp, in milliseconds, or None if it is absent. Raise `ControlError`
-    400 for any other value.
-    """
+    """Return a query parameter in milliseconds or None. Raise `ControlError` 400 if it is not a timestamp."""
     value = call.given(name)
     try:
         return None if value is None else parse_timestamp(value)

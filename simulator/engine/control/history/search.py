@@ -163,9 +163,7 @@ class _Query:
         return 0 if whole.search(lines) else 1
 
     def best_match(self, leaves: Leaves) -> Match:
-        """Return the field whose value matches the search best, with this value. If several match equally well, return
-        the first.
-        """
+        """Return the first of the fields whose values match the search best, with its value."""
         graded = ((self.grade(_lines([value])), path, value) for path, value in leaves)
         _, path, value = min(graded, key=lambda row: 3 if row[0] is None else row[0])
         return {"field": path, "value": value[:MOST_CHARACTERS]}
@@ -257,9 +255,7 @@ def _leaves(value: object, path: str) -> Iterator[tuple[str, str]]:
 def _candidate(
     sort: str, kind: str, status: str | None, at_ms: int | None, leaves: Leaves, path: str = ""
 ) -> _Candidate:
-    """Return a candidate for the search. `leaves` are its searchable fields, as names and values: first the id, then
-    the title.
-    """
+    """Return a candidate. `leaves` are its searchable fields: first the id, then the title."""
     lines = _lines(value for _, value in leaves)
     return _Candidate(sort, kind, leaves[0][1], status, at_ms, lines, lambda: leaves, (leaves[1][0],), path)
 

@@ -1,8 +1,6 @@
-"""Server-sent events about the changes in a world.
-
-The feed of a world derives its messages from the writes to the world's tables and from the journal of API requests.
-Packages that define resources therefore do not depend on the feed. A feed is created when the first client connects. A
-feed without clients is deleted when it no longer has all messages that a returning client would need.
+"""Server-sent events about the changes in a world. A feed derives them from the writes to the world's tables and from
+the journal of API requests. A feed without clients is deleted when it lacks messages that a returning client would
+need.
 """
 
 from __future__ import annotations
@@ -68,9 +66,7 @@ class Feed:
         self.world.store.stop_listening(self._written)
 
     def look(self, progress: Progress | None) -> None:
-        """Publish the API requests that were journalled since this method was last called, any change of the clock, and
-        the progress of an advance.
-        """
+        """Publish new API requests, any change of the clock, and the progress of an advance."""
         fresh = []
         for call in reversed(requests_of(self.world).entries):
             if call is self._last_call:
@@ -252,9 +248,7 @@ async def _messages(runtime: Runtime, feed: Feed, reader: Reader, after: int | N
 
 
 def _last_id(call: ControlCall) -> int | None:
-    """Return the header Last-Event-ID or the query parameter last_event_id, or None if both are missing. Raise
-    `ControlError` 400 if the value is not a message id.
-    """
+    """Return the id after which the stream continues, or None. Raise `ControlError` 400 if it is not valid."""
     text: Any = call.headers.get("last-event-id") or call.given("last_event_id")
     if not text:
         return None

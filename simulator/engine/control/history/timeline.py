@@ -176,9 +176,7 @@ class _Emitted:
     def __init__(
         self, world: World, record: Record | None, events: list[_Numbered], remaining: dict[str, _Numbered]
     ) -> None:
-        """Prepare to assign one resource's events to its transitions. `events` are the events about the resource,
-        oldest first. `remaining` are the unassigned events by id.
-        """
+        """`events` are the events about one resource, oldest first. `remaining` are the unassigned events by id."""
         self._machine = None if record is None else kind_of(world, record).machine
         self._environments = (record.environment,) if record is not None and record.environment else world.environments
         self._events = events
@@ -186,9 +184,7 @@ class _Emitted:
         self._first = 0
 
     def by(self, before: str, step: HistoryEntry) -> list[_Numbered]:
-        """Return the events that a transition emitted. `before` is the state before the transition, or "" if the
-        transition created the resource.
-        """
+        """Return the events that a transition emitted. `before` is the state before it, or "" at creation."""
         while self._first < len(self._events) and self._events[self._first][1].at_ms < step.at_ms:
             self._first += 1
         now = takewhile(lambda row: row[1].at_ms == step.at_ms, islice(self._events, self._first, None))
@@ -231,9 +227,7 @@ def _request_text(row: JournalEntry) -> str:
 
 
 def _control_text(row: JournalledCall) -> str:
-    """Return `payment_arrives txn_…` for an action. For any other control call, return its name and body, such as
-    `advance by 2d → …`.
-    """
+    """Return text such as `payment_arrives txn_…` for an action, or `advance by 2d → …` for another call."""
     body = dict(row["body"]) if isinstance(row["body"], dict) else {}
     made = (row["answer"] or {}).get("id")
     named = row["path"].rpartition("/")[2]

@@ -99,9 +99,7 @@ def _closed(model: type[Body]) -> JsonObject:
 
 
 def _inlined(part: Any, definitions: JsonObject) -> Any:
-    """Return a JSON Schema without titles, and with each `$ref` replaced by its definition. Titles and references
-    contain names of Python classes, and a `$ref` inside `anyOf` would not resolve.
-    """
+    """Return a JSON Schema without titles and `$ref`, which contain names of Python classes."""
     if isinstance(part, list):
         return [_inlined(one, definitions) for one in part]
     if not isinstance(part, dict):
@@ -191,9 +189,7 @@ async def list_resources(call: ControlCall) -> Annotated[JsonObject, ResourceLis
 
 
 def resources_of_type(world: World, wanted: str | None = None) -> list[Any]:
-    """Return the resources of one kind, or of a type that several kinds share, oldest first. If `wanted` is None,
-    return all resources.
-    """
+    """Return all resources, or those of one kind or of a type that several kinds share, oldest first."""
     return list(_newest_first(world, wanted))[::-1]
 
 

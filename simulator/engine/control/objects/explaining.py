@@ -55,9 +55,7 @@ def why(kind: Kind[Any], shown: Shown, history: Sequence[HistoryStep], timers: S
 
 
 def condition_in(world: World, files: Files, scenario: str, location: str) -> str:
-    """Return the conditions of a scenario rule as text. Return "" if the rule has no conditions, or if there is no rule
-    at `location`.
-    """
+    """Return the conditions of the scenario rule at `location` as text, or "" if there are none."""
     try:
         file = files(world, scenario)
     except ControlError:

@@ -157,9 +157,7 @@ class _Inspection:
             yield {"action": name, "reason": reason}
 
     def related(self) -> Iterator[RelatedResource]:
-        """Yield the order of a transaction, then the resources that the record refers to, then those that refer to the
-        record.
-        """
+        """Yield the order of a transaction, the resources that the record refers to, and those that refer to it."""
         world, record = self._world, self._record
         number = vocabulary_of(world).provider.orders.number_of(record)
         if number is not None:
@@ -249,8 +247,6 @@ def _describe_cause(world: World, cause: Cause) -> str:
 
 
 def _does(world: World, kind: str) -> str:
-    """Return the description of a kind of timer. If the kind has no description, return its name. This is the case for
-    webhook attempts.
-    """
+    """Return the description of a kind of timer, or its name if it has none, as for webhook attempts."""
     row = world.wiring.timers.get(kind)
     return kind if row is None else row.does

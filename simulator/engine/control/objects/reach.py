@@ -1,8 +1,5 @@
-"""POST /trigger: produce an event with ordinary API requests, actions and timers.
-
-Without a target, the trigger creates a new resource that is not affected by scenarios. The trigger follows the shortest
-legal path from the current state of the resource. All steps up to the next wait are performed in one transaction. The
-clock advances only if a timer must fire.
+"""POST /trigger: produce an event with API requests, actions and timers, along the shortest legal path. All steps up to
+the next wait are performed in one transaction, and the clock advances only if a timer must fire.
 """
 
 from __future__ import annotations
@@ -155,9 +152,7 @@ class _Route:
             raise self._stopped(refusal.message) if start.drive else refusal from None
 
     def _instant(self, steps: drive.Drive) -> drive.Drive:
-        """Run the steps up to the next wait in one transaction, and check that this wait can end. Return the wait and
-        all later steps.
-        """
+        """Run the steps up to the next wait, which must be able to end, in one transaction. Return the rest."""
         group = list(takewhile(lambda step: not isinstance(step, drive.Until), steps))
         rest = steps[len(group) :]
         if rest:
@@ -218,9 +213,7 @@ class _Route:
     # Waits
 
     def _rehearse(self, until: drive.Until) -> None:
-        """Raise `ControlError` 409 if the resource has no timer to wait for, or if a rehearsal shows that the timer
-        will not emit the event.
-        """
+        """Raise `ControlError` 409 if no timer of the resource will emit the event."""
         target = self._fill(until.target)
         timer = _next_timer(self._world, target, until.timers)
         if timer is None:
@@ -241,9 +234,7 @@ class _Route:
             raise ControlError(409, "invalid_transition", f"the next timer does not cause the event: {outcome}")
 
     async def _wait(self, until: drive.Until) -> None:
-        """Repeatedly advance the clock to the next timer of the resource, until the event is emitted. Raise
-        `ControlError` 409 if the event is never emitted.
-        """
+        """Advance to the next timers of the resource until the event occurs, or raise `ControlError` 409."""
         world, target = self._world, self._fill(until.target)
         self._free(target)
         for _ in range(until.most):
@@ -298,9 +289,7 @@ class _Route:
             self._note(f"released {target} from the scenario {names}")
 
     def _reached(self) -> Event | None:
-        """Return the event if it was emitted about the target resource, otherwise None. Without a target, the event may
-        be about any resource.
-        """
+        """Return the event if it was emitted about the target resource (without a target: any), otherwise None."""
         try:
             subject = self._fill(self._subject)
         except NoValue:
@@ -313,9 +302,7 @@ class _Route:
 
 
 def _next_timer(world: World, target: str, kinds: tuple[str, ...]) -> Timer | None:
-    """Return a resource's next timer of one of the given kinds, or None if there is none. Timers that are due after the
-    end of simulated time are ignored.
-    """
+    """Return a resource's next timer of the given kinds within simulated time, or None if there is none."""
     planned = [timer for kind in kinds if (timer := world.agenda.planned(kind, target)) is not None]
     planned = [timer for timer in planned if timer.due_at_ms <= LAST_MS]
     return min(planned, key=lambda timer: (timer.due_at_ms, timer.number), default=None)

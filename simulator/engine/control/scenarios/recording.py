@@ -1,6 +1,5 @@
-"""GET /recording: return a scenario that repeats the API requests and control calls made in a world.
-
-Secrets and token exchanges are omitted. Webhook endpoints are omitted too, because their URLs may contain secrets.
+"""GET /recording: a scenario that repeats the requests and control calls made in a world, without secrets, token
+exchanges and webhook endpoints, whose URLs may contain secrets.
 """
 
 from __future__ import annotations
@@ -78,9 +77,7 @@ def _text(simulator: Simulator, state: WorldState, rows: Rows, since: str, name:
 
 
 def _can_be_uploaded(text: bytes) -> bool:
-    """Return True if a recording is within the limits of `POST /scenarios` for bytes and values. A value takes at least
-    two bytes. A short recording is therefore accepted without parsing.
-    """
+    """Return True if a recording is within the limits of `POST /scenarios`. A value takes two bytes or more."""
     return len(text) <= 2 * UPLOAD.values or (
         len(text) <= UPLOAD.size and document.read(text.decode(), UPLOAD).value is not None
     )
@@ -142,9 +139,7 @@ class _Collector:
         )
 
     def _begin(self, rows: list[JournalEntry | JournalledCall]) -> tuple[int, list[str]]:
-        """Return the index of the first row to record, and the scenarios that are active before this row. Raise
-        `ControlError` 400 for an unknown `since`.
-        """
+        """Return the index of the first row to record, and the scenarios that are active before this row."""
         scenarios = list(self._blueprint.scenarios)
         if not self._since:
             return 0, scenarios
@@ -265,9 +260,7 @@ class _Collector:
                 )
 
     def _recorded_as(self, row: JournalledCall) -> RecordedAs:
-        """Return the way in which a control call is recorded. A call that this version does not know is repeated
-        unchanged.
-        """
+        """Return how a control call is recorded. A call that this version does not know is repeated unchanged."""
         operation = self._rows.get(row["name"])
         return "call" if operation is None or operation.recorded_as is None else operation.recorded_as
 
@@ -279,9 +272,7 @@ class _Collector:
             return {}
 
     def _upload(self, at_ms: int, document: JsonObject) -> Iterator[recorder.Done]:
-        """Yield a control call that uploads a scenario. The sections `drive` and `expect` are omitted, because they did
-        not affect the world.
-        """
+        """Yield an upload of a scenario without `drive` and `expect`, which did not affect the world."""
         rules = {key: value for key, value in document.items() if key not in ("drive", "expect", "with")}
         if _depth(rules) > MAX_DEPTH - _ABOVE_BODY:
             self._notes.append(f"the scenario {rules['name']}, because it is nested too deep")
@@ -318,9 +309,7 @@ def _depth(value: Any) -> int:
 
 
 def _known_at_first(world: World) -> dict[str, str]:
-    """Return the ids that a scenario run knows before its first step, each with its path in the run's variables. The
-    ids are public keys and the ids of other users.
-    """
+    """Return the public keys and other users' ids that a scenario run knows at first, with their paths in it."""
     identity = identity_of(world)
     known = {
         pair["public_key"]: f"world.credentials.{environment}.public_key"

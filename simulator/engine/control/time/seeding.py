@@ -113,9 +113,7 @@ class _Seeding:
         }
 
     async def _let_others_run(self) -> None:
-        """Let other calls run if the time slice is over. Raise `ControlError` 409 if one of these calls deleted or
-        replaced the world.
-        """
+        """Let other calls run after the time slice. Raise `ControlError` 409 if one deleted the world."""
         seconds = asyncio.get_running_loop().time
         if seconds() < self._turn_ends:
             return
@@ -156,9 +154,7 @@ class _Seeding:
             await self._call.advance(world, end_ms)
 
     def _do(self, stepper: Stepper, drive: drives.Drive) -> bool:
-        """Perform calls and actions in one transaction, and return True. If one is refused, undo all, count the error
-        and return False.
-        """
+        """Perform calls and actions in one transaction. If one is refused, count the error and return False."""
         world = self._world
         try:
             with world.change(self._cause), world.store.attempt():

@@ -1,11 +1,6 @@
-"""Built-in webhook receivers. An inbox stores the messages it receives and responds with configured statuses.
-
-All worlds of a server share its inboxes, unless some tokens are limited to certain worlds. In that case, each world has
-its own inboxes. An inbox then refuses messages that the world did not send, unless the request contains a token that
-can access the world.
-
-Each message belongs to a world and is deleted with it. Anyone who can connect to the server can post to an inbox, so
-the number of messages and their bytes are limited.
+"""Built-in webhook receivers. All worlds of a server share its inboxes, unless some tokens are limited to certain
+worlds. Then each world has its own, which refuse messages that the world did not send, unless the request contains a
+token for the world. Anyone who can connect can post to an inbox, so the number of messages and their bytes are limited.
 """
 
 from __future__ import annotations
@@ -146,17 +141,13 @@ class Inbox:
         self.changed.set()
 
     def drop(self, message: ReceivedMessage) -> None:
-        """Delete a message and count it as dropped. The messages are ordered by age, so the oldest one is found in
-        constant time.
-        """
+        """Delete a message and count it as dropped. Finding the oldest one takes constant time."""
         self.messages.remove(message)
         self.size -= message.size
         self.dropped += 1
 
     def clear(self, world_id: str | None) -> None:
-        """Delete the messages of a world, and the statuses that were set in this world. Delete everything if `world_id`
-        is None.
-        """
+        """Delete the messages of a world and the statuses set in it, or everything if `world_id` is None."""
         kept = [message for message in self.messages if world_id not in (None, message.world_id)]
         self.messages = deque(kept)
         self.size = sum(message.size for message in kept)
@@ -172,9 +163,7 @@ class Inbox:
 
 
 def _name_in(url: str, origin: str) -> str:
-    """Return the name of the inbox with this URL, or "" if no inbox of this server can have it. The URL may contain a
-    world id.
-    """
+    """Return the name of the inbox with this URL, or "" if none of this server has it. It may contain a world id."""
     path = url.partition("#")[0].partition("?")[0].removeprefix(origin)
     if path.startswith(WORLD_BASE):
         path = path[path.index("/", len(WORLD_BASE)) :] if "/" in path[len(WORLD_BASE) :] else ""
@@ -190,9 +179,7 @@ class Inboxes(Watcher):
         """The inboxes by world id and inbox name. The world id is "" if worlds share their inboxes."""
 
     def _inbox_of(self, call: ControlCall, sender: World | None = None) -> Inbox:
-        """Return the inbox for a control call. If `sender` is given, return the inbox in that world instead. Raise
-        `ControlError` 404 if the world does not exist.
-        """
+        """Return the inbox in a world: `sender`, or the world of the call, which must exist."""
         if sender is None and (call.has_scoped_tokens or WORLD_HEADER in call.headers):
             _ = call.world
         call.runtime.watch(self)

@@ -1,8 +1,4 @@
-"""Conversion between a world and one JSON document.
-
-A document is untrusted input. Each row is validated on its own, then all rows are checked together in a temporary
-world.
-"""
+"""Conversion between a world and one untrusted JSON document. Rows are validated one by one, then together."""
 
 from __future__ import annotations
 
@@ -54,9 +50,7 @@ class Contents:
 
 @lru_cache(maxsize=8)
 def contents_of(own: tuple[TableKey[Any], ...], environments: tuple[str, ...]) -> Contents:
-    """Return the tables and classes that a simulator's documents may contain. `own` are the tables of the provider.
-    Tables of the server are added.
-    """
+    """Return what a simulator's documents may contain: its provider's `own` tables, and those of the server."""
     tables = by_name("tables", (*own, ANSWERS, CALLS, COVERAGE, WINDOWS), lambda table: table.name)
     return Contents(tables, environments, Codec(classes_in((*(table.row for table in tables.values()), JournalEntry))))
 
@@ -101,9 +95,7 @@ def _shown_clock(of: WorldState | Blueprint) -> JsonObject:
 
 
 def _tables(simulator: Simulator, state: WorldState) -> dict[str, Mapping[str, object]]:
-    """Return the saved tables of a world, for its state document. The scenarios of the server are added as uploaded
-    scenarios, because another server may not have them.
-    """
+    """Return a world's tables. Scenarios of this server, which another may lack, are added as uploaded ones."""
     uploaded = state.tables.get(UPLOADED.name, {})
     own = [name for name in simulator.library if name not in simulator.shipped and name not in uploaded]
     if not own:

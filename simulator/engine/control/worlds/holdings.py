@@ -33,9 +33,7 @@ def note_size(simulator: Simulator, snapshot_id: str, size: int) -> None:
 
 
 def _sizes_of(simulator: Simulator) -> dict[str, int]:
-    """Return the known sizes of snapshots in bytes, by snapshot id. Sizes of deleted snapshots are removed when there
-    are too many of them.
-    """
+    """Return the sizes of snapshots by id. Sizes of deleted ones are removed when there are too many of them."""
     sizes = _SIZES.setdefault(simulator, {})
     if len(sizes) > 2 * len(simulator.snapshots) + _SLACK:
         for key in [key for key in sizes if key not in simulator.snapshots]:

@@ -107,9 +107,7 @@ class SnapshotBody(Body):
 
 
 async def _state_at_rest(call: ControlCall) -> tuple[World, WorldState]:
-    """Wait until no webhook attempt is in flight, and return the world and its state. Raise `ControlError` 409
-    clock_busy if the clock is being advanced.
-    """
+    """Return the world and its state, when no webhook attempt is in flight and the clock is not advanced."""
     world = call.world
     call.require_idle(world)
     await call.settle(world)
@@ -155,9 +153,7 @@ async def list_snapshots(call: ControlCall) -> SnapshotList:
 
 
 async def _snapshot_of(call: ControlCall) -> Snapshot:
-    """Return the snapshot identified in the path. Raise `ControlError` 404 if it does not exist, or if it belongs to a
-    different world than the one in the header.
-    """
+    """Return the snapshot in the path, or raise `ControlError` 404, even if it belongs to another world."""
     await call.wake_snapshot(call.path["id"])
     snapshot = call.simulator.snapshots.get(call.path["id"])
     world_id = "" if snapshot is None else snapshot.state.world_id

@@ -39,9 +39,7 @@ MAX_FIRED = 2_000
 
 
 def check_consistency(simulator: Simulator, state: WorldState) -> None:
-    """Create a temporary world from a state, render its resources and fire its timers. Raise `StateError` if a step
-    fails.
-    """
+    """Raise `StateError` if a state cannot become a world, or its resources or timers fail in that world."""
     if "settings" not in state.tables.get(SETTINGS.name, {}):
         raise StateError("tables.settings", "the settings of the world are missing")
     alternatives = simulator.provider.alternatives

@@ -145,9 +145,7 @@ async def create_world(call: ControlCall) -> WorldObject:
 
 
 def _observed(call: ControlCall) -> tuple[Observed, ...]:
-    """Return the files with observations of the real service (`observed`) in the body. Raise `ControlError` 400 with
-    the location of the error.
-    """
+    """Return the files of observations in the body, or raise `ControlError` 400 with the location of the error."""
     try:
         provider = call.simulator.provider
         return read_all(call.body.observed, provider.alternatives(), "observed", provider.malformed_fact)
@@ -165,9 +163,7 @@ def _new_id(call: ControlCall) -> str:
 
 
 async def _require_room(call: ControlCall, world_id: str) -> None:
-    """Raise `ControlError` 507 if the token already has its maximum number of worlds. Worlds that exist only in the
-    store count too.
-    """
+    """Raise `ControlError` 507 if the token has its maximum number of worlds, including those only in the store."""
     if call.access.most_worlds is not None:
         saved = () if call.runtime.persistence is None else await call.runtime.persistence.uses()
         call.access.require_room(world_id, {*call.simulator.worlds, *saved})
@@ -203,9 +199,7 @@ def _as_control_error(call: ControlCall) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class _Chosen:
-    """The scenarios in a request body. `names` contains all their names. `files` contains the scenarios whose documents
-    are in the body.
-    """
+    """The scenarios in a request body: all names, and the files of those whose documents are in the body."""
 
     names: tuple[str, ...]
     files: tuple[ScenarioFile, ...]
