@@ -1,7 +1,7 @@
 """The command line: `rampsim` (also `python -m simulator`).
 
-Modules that are slow to import (pydantic, uvicorn, the provider's resource packages) are imported inside the commands
-that need them. This makes `rampsim --help` fast.
+Modules of this package run at their first use (`engine/lazy`). Commands import slow modules of other packages inside
+the functions that need them. This makes `rampsim --help` fast.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 import click
 
-from simulator.cli.output import EXIT_USAGE, fail
+from simulator.cli.output import exits
 from simulator.cli.server import detaching, doctor, serve, waiting
 from simulator.cli.tools import (
     agents,
@@ -28,17 +28,7 @@ from simulator.cli.tools import (
     recipes,
     scenarios,
 )
-from simulator.cli.worlds import (
-    advising,
-    calling,
-    faults,
-    inboxes,
-    inspecting,
-    snapshots,
-    steering,
-    tailing,
-    worlds,
-)
+from simulator.cli.worlds import advising, calling, faults, inboxes, inspecting, snapshots, steering, tailing, worlds
 from simulator.engine.clients import guard
 from simulator.service import LIVE_KEYS
 from simulator.version import __version__
@@ -98,10 +88,7 @@ SECTIONS: Mapping[str, Mapping[str, Callable[[], click.Command]]] = {
         "completion": lambda: completing.completion,
     },
 }
-"""The commands by name, in the sections used in the help.
-
-A command is imported when it runs or is listed in the help.
-"""
+"""The commands by name, in the sections of the help. A command's module runs when the command runs or is listed."""
 
 COMMANDS: Mapping[str, Callable[[], click.Command]] = {
     name: command for commands in SECTIONS.values() for name, command in commands.items()
@@ -136,10 +123,8 @@ class _Commands(click.Group):
     """The commands, imported on demand. Arguments and environment variables that contain real live keys are refused."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        try:
+        with exits(guard.LiveKey):
             LIVE_KEYS.check_inputs(*_checked_inputs(args, os.environ))
-        except guard.LiveKey as error:
-            fail([str(error)], EXIT_USAGE)
         return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -2,50 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
 
+from simulator.cli import output
+from simulator.cli.server import settings_file
 from simulator.cli.server.settings import CONFIG, Setting
-
-
-def settings_file_option(rows: Sequence[Setting]) -> Callable[[Any], Any]:
-    """Return the option `--config`. The settings file is read before other options and provides their defaults."""
-
-    def obey(context: click.Context, parameter: click.Parameter, given: str | None) -> None:
-        _obey_file(context, given, {row.name for row in rows})
-
-    return CONFIG.option(is_eager=True, expose_value=False, callback=obey)
-
 
 _FILE = "rampsim.settings-file"
 
 
-def _obey_file(context: click.Context, given: str | None, names: Set[str]) -> None:
-    from simulator.cli.server import settings_file
+def settings_file_option(rows: Sequence[Setting]) -> Callable[[Any], Any]:
+    """Return the option `--config`. The settings file is read before other options and provides their defaults."""
+    names = {row.name for row in rows}
 
-    if context.resilient_parsing:
-        return
-    known = context.meta.get(_FILE)
-    if known is None or given is not None:
-        if given is None and context.params.get("end_with_stdin"):
-            return  # with --end-with-stdin, the parent process passes all settings as flags
-        try:
-            known = settings_file.read(given)
-        except settings_file.WrongSettings as error:
-            from simulator.cli.output import EXIT_USAGE, fail
+    def obey(context: click.Context, parameter: click.Parameter, given: str | None) -> None:
+        if context.resilient_parsing:
+            return
+        known = context.meta.get(_FILE)
+        if known is None or given is not None:
+            if given is None and context.params.get("end_with_stdin"):
+                return  # with --end-with-stdin, the parent process passes all settings as flags
+            with output.exits(settings_file.WrongSettings):
+                known = context.meta[_FILE] = settings_file.read(given)
+        context.default_map = {name: value for name, value in known.values.items() if name in names}
 
-            fail(error.problems, EXIT_USAGE)
-        context.meta[_FILE] = known
-    context.default_map = {name: value for name, value in known.values.items() if name in names}
+    return CONFIG.option(is_eager=True, expose_value=False, callback=obey)
 
 
-def file_of(context: click.Context) -> Any:
-    """Return a command's settings file (`settings_file.SettingsFile`), or an empty one if there is no file."""
-    from simulator.cli.server import settings_file
-
-    return context.meta.get(_FILE) or settings_file.NOTHING
+def file_of(context: click.Context) -> settings_file.SettingsFile:
+    """Return a command's settings file, or an empty one if there is no file."""
+    found: settings_file.SettingsFile = context.meta.get(_FILE, settings_file.NOTHING)
+    return found
 
 
 def with_source(context: click.Context, problem: str) -> str:

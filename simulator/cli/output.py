@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import IntEnum
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
+from simulator.engine.text import reports
 from simulator.engine.text.terminal import plain
 
 _CLEAR = "\r\x1b[K"
@@ -48,18 +51,30 @@ def say_passing(text: str = "") -> None:
     click.echo(f"{_CLEAR}{plain(text)}", nl=False, err=True)
 
 
-EXIT_REFUSED = 1
-EXIT_USAGE = 2
-EXIT_UNREACHABLE = 3
-EXIT_INTERRUPTED = 130
-"""The exit code that shells use for a program ended by SIGINT."""
+class Exit(IntEnum):
+    """Exit codes."""
+
+    REFUSED = 1
+    USAGE = 2
+    UNREACHABLE = 3
+    INTERRUPTED = 130
+    """The exit code that shells use for a program ended by SIGINT."""
 
 
-def fail(lines: Iterable[str], code: int) -> NoReturn:
+def fail(*lines: str, code: int = Exit.USAGE) -> NoReturn:
     """Print lines on standard error, and exit with `code`."""
     for line in lines:
         say(f"rampsim: {line}", err=True)
     sys.exit(code)
+
+
+@contextmanager
+def exits(*errors: type[Exception], code: int = Exit.USAGE) -> Iterator[None]:
+    """Print each of these errors as a message on standard error, and exit with `code`."""
+    try:
+        yield
+    except errors as error:
+        fail(*str(error).splitlines(), code=code)
 
 
 def require_writable(*paths: Path | None) -> None:
@@ -68,7 +83,7 @@ def require_writable(*paths: Path | None) -> None:
         if path.is_fifo():  # opening it would wait for a reader
             continue
         if not path.absolute().parent.is_dir():
-            fail([f"{path}: the directory does not exist"], EXIT_USAGE)
+            fail(f"{path}: the directory does not exist; create it first")
         existed = path.exists()
         try:
             with path.open("ab", buffering=0) as file:
@@ -76,15 +91,21 @@ def require_writable(*paths: Path | None) -> None:
             if not existed:
                 path.unlink()
         except OSError as error:
-            fail([f"cannot write {path}: {error.strerror or error}"], EXIT_USAGE)
+            fail(f"cannot write {path}: {error.strerror or error}")
 
 
-def write_file(path: Path, text: str) -> None:
-    """Write a file. Exit with code 2 if the file cannot be written."""
+def write_file(path: Path | None, text: str) -> None:
+    """Write a file, if there is a path. Exit with code 2 if the file cannot be written."""
     try:
-        path.write_text(text, "utf-8")
+        if path is not None:
+            path.write_text(text, "utf-8")
     except OSError as error:
-        fail([f"cannot write {path}: {error.strerror or error}"], EXIT_USAGE)
+        fail(f"cannot write {path}: {error.strerror or error}")
+
+
+def write_json(path: Path | None, value: object) -> None:
+    """Write a JSON document to a file, if there is a path. Exit with code 2 if the file cannot be written."""
+    write_file(path, reports.json_report(value))
 
 
 def read_file(path: Path) -> bytes:
@@ -92,4 +113,4 @@ def read_file(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        fail([f"cannot read {path}: {error.strerror or error}"], EXIT_USAGE)
+        fail(f"cannot read {path}: {error.strerror or error}")

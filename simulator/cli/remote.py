@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import click
 
 from simulator.cli import config_option
-from simulator.cli.output import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail, say
+from simulator.cli.output import Exit, exits, fail, say
 from simulator.cli.server import settings
 from simulator.cli.tools import completing
 from simulator.engine.clients import address as addresses
@@ -56,15 +56,15 @@ def remote(command: Callable[..., None]) -> Callable[..., None]:
         try:
             command(client, *args, **values)
         except clients.CallRefused as refusal:
-            fail([in_words(refusal)], EXIT_REFUSED)
+            fail(in_words(refusal), code=Exit.REFUSED)
         except clients.Unreachable as error:
-            fail([str(error), *where_it_was_looked(address)], EXIT_UNREACHABLE)
+            fail(str(error), *where_it_was_looked(address), code=Exit.UNREACHABLE)
         except BrokenPipeError:
             sys.exit(0)
         except (LookupError, TypeError, AttributeError, ValueError, RecursionError) as error:
             why = f"the response has an unexpected shape ({type(error).__name__}: {str(error)[:100]})"
-            fail([plain_line(f"the program at {address.url} is not a simulator of this version: {why}")],
-                 EXIT_UNREACHABLE)  # fmt: skip
+            text = plain_line(f"the program at {address.url} is not a simulator of this version: {why}")
+            fail(text, code=Exit.UNREACHABLE)
 
     for setting in reversed(settings.CLIENT):
         run = setting.option(**_MORE.get(setting.name, {}))(run)
@@ -103,7 +103,7 @@ def address_of(given: str | None) -> Address:
 
 def _checked(url: str, by: str) -> Address:
     if not is_address(url):
-        fail([f"{by}: {url!r} is not a URL like {DEFAULT_URL}"], EXIT_USAGE)
+        fail(f"{by}: {url!r} is not a URL like {DEFAULT_URL}")
     refuse_foreign(url)
     return Address(url, by)
 
@@ -122,7 +122,7 @@ def _started_here() -> Address | None:
         usual = [server for server in servers if server.url == DEFAULT_URL]
         others = ", ".join(server.url for server in servers if server not in usual)
         if not usual:
-            fail([f"several servers are running here ({others}); choose one with --url or SIMULATOR_URL"], EXIT_USAGE)
+            fail(f"several servers are running here ({others}); choose one with --url or SIMULATOR_URL")
         say(f"rampsim: using the server at {DEFAULT_URL}; other servers run here: {others}", err=True)
         servers = usual
     return Address(servers[0].url, str(servers[0].note))
@@ -170,10 +170,29 @@ def control_on_loopback(target: str | None) -> str | None:
 
 def refuse_foreign(url: str) -> None:
     """Exit with code 2 if this client must not send requests to the host of a URL."""
-    try:
+    with exits(guard.ForeignHost):
         guard.check_host(url)
-    except guard.ForeignHost as error:
-        fail([str(error)], EXIT_USAGE)
+
+
+def target_keys(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options for the key pair of a target."""
+    for side in ("secret", "public"):
+        variable, words = f"RAMPSIM_{side.upper()}_KEY", f"{side.capitalize()} key for the target."
+        command = click.option(f"--{side}-key", metavar="KEY", envvar=variable, show_envvar=True, help=words)(command)
+    return command
+
+
+def key_pair(public_key: str | None, secret_key: str | None) -> tuple[str, str]:
+    """Return the key pair. Exit with code 2 if a key is missing."""
+    if not (public_key and secret_key):
+        fail("--target needs a key pair: --public-key and --secret-key")
+    return public_key, secret_key
+
+
+control_token_option = click.option(
+    "--control-token", metavar="TOKEN", envvar="SIMULATOR_CONTROL_TOKEN", show_envvar=True,
+    help="Control token of that simulator.",
+)  # fmt: skip
 
 
 def in_words(refusal: clients.CallRefused) -> str:

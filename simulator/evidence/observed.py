@@ -150,12 +150,11 @@ def exchanges_in(path: Path) -> list[Any]:
     return exchanges if isinstance(exchanges, list) else []
 
 
-def referred(verdicts: Iterable[Verdict], exchanges: Sequence[Any]) -> tuple[list[Verdict], list[Any]]:
-    """Return the decided verdicts, and the exchanges that they refer to. The verdicts have indices into that list."""
-    decided = [one for one in verdicts if one.verdict != "undecided"]
-    wanted = sorted({index for one in decided for index in one.exchanges if 0 <= index < len(exchanges)})
+def referred(verdicts: Sequence[Verdict], exchanges: Sequence[Any]) -> tuple[list[Verdict], list[Any]]:
+    """Return the verdicts, and the exchanges that they refer to. The verdicts have indices into that list."""
+    wanted = sorted({index for one in verdicts for index in one.exchanges if 0 <= index < len(exchanges)})
     places = {index: at for at, index in enumerate(wanted)}
-    moved = [replace(one, exchanges=[places[index] for index in one.exchanges if index in places]) for one in decided]
+    moved = [replace(one, exchanges=[places[index] for index in one.exchanges if index in places]) for one in verdicts]
     return moved, [exchanges[index] for index in wanted]
 
 

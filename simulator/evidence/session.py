@@ -167,22 +167,13 @@ class Session:
         if order.out is None:
             return
         every = {**self._earlier, **self.decisions.verdicts}
-        verdicts, exchanges = observed.referred(
-            [every[one] for one in self._switches if one in every], self.service.exchanges
-        )
+        decided = [every[one] for one in self._switches if one in every and every[one].verdict != "undecided"]
+        verdicts, exchanges = observed.referred(decided, self.service.exchanges)
         name, date = "target", None
         if order.earlier is not None:
             name, date = str(order.earlier.target.get("name")), datetime.date.fromisoformat(order.earlier.date)
         try:
-            observed.write(
-                order.out,
-                order.target,
-                order.environment,
-                verdicts,
-                exchanges,
-                self.facts,
-                order.name or name,
-                date,
-            )
+            about = order.target, order.environment
+            observed.write(order.out, *about, verdicts, exchanges, self.facts, order.name or name, date)
         except OSError as error:
             raise NotSaved(f"cannot write {order.out}: {error.strerror or error}") from None

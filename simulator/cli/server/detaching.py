@@ -16,7 +16,7 @@ from pathlib import Path
 import click
 
 from simulator.cli import config_option
-from simulator.cli.output import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail, say
+from simulator.cli.output import Exit, fail, say
 from simulator.cli.server import running, settings
 from simulator.engine.clients.address import DEFAULT_URL
 
@@ -41,7 +41,7 @@ def start_detached(settings_file: Path | None) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         number, name = tempfile.mkstemp(suffix=".log", dir=directory)
     except OSError as error:
-        fail([f"--detach: cannot write to {directory}: {error.strerror or error}"], EXIT_USAGE)
+        fail(f"--detach: cannot write to {directory}: {error.strerror or error}")
     log = Path(name)
     arguments = [one for one in sys.argv[1:] if one != "--detach"]
     environment = {name: value for name, value in os.environ.items() if name != "SIMULATOR_DETACH"}
@@ -55,10 +55,10 @@ def start_detached(settings_file: Path | None) -> None:
         if server.poll() is not None:
             say(log.read_text("utf-8", "replace").rstrip("\n"), err=True)
             log.unlink()
-            sys.exit(server.returncode or EXIT_REFUSED)
+            sys.exit(server.returncode or Exit.REFUSED)
         if time.monotonic() > until:
             server.terminate()
-            fail([f"the server was not ready after {_START_SECONDS:g} s; its output is in {log}"], EXIT_UNREACHABLE)
+            fail(f"the server was not ready after {_START_SECONDS:g} s; its output is in {log}", code=Exit.UNREACHABLE)
         time.sleep(_EVERY_SECONDS)
     say(url)
     say(f"Output: {log}. Stop the server with `rampsim stop`.", err=True)
@@ -84,14 +84,14 @@ def stop(every: bool, url: str | None) -> None:
         servers = [server for server in servers if server.url == url.rstrip("/")]
         if not servers:
             fail(
-                [f"no server at {url} was started here; stop it in the directory where it was started"],
-                EXIT_UNREACHABLE,
+                f"no server at {url} was started here; stop it in the directory where it was started",
+                code=Exit.UNREACHABLE,
             )
     if not servers:
-        fail(["no server was started here"], EXIT_UNREACHABLE)
+        fail("no server was started here", code=Exit.UNREACHABLE)
     if len(servers) > 1 and not every:
         listed = ", ".join(server.url for server in servers)
-        fail([f"several servers run here ({listed}); choose one with --url {DEFAULT_URL}, or use --all"], EXIT_USAGE)
+        fail(f"several servers run here ({listed}); choose one with --url {DEFAULT_URL}, or use --all")
     for server in servers:
         _stop(server)
         say(f"Stopped {server.url}")
@@ -102,9 +102,9 @@ def _stop(server: running.Running) -> None:
     try:
         os.kill(server.pid, signal.SIGTERM)
     except OSError as error:
-        fail([f"cannot stop process {server.pid} of {server.url}: {error.strerror or error}"], EXIT_REFUSED)
+        fail(f"cannot stop process {server.pid} of {server.url}: {error.strerror or error}", code=Exit.REFUSED)
     until = time.monotonic() + _STOP_SECONDS
     while server.note.exists():
         if time.monotonic() > until:
-            fail([f"process {server.pid} of {server.url} is still running after {_STOP_SECONDS:g} s"], EXIT_REFUSED)
+            fail(f"process {server.pid} of {server.url} is still running after {_STOP_SECONDS:g} s", code=Exit.REFUSED)
         time.sleep(_EVERY_SECONDS)

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import click
 
 from simulator.cli import config_option
-from simulator.cli.output import EXIT_REFUSED, say, show
+from simulator.cli.output import Exit, say, show
 from simulator.cli.remote import Address, address_of, in_words
 from simulator.cli.server import running, settings
 from simulator.engine.clients import guard
@@ -63,7 +63,7 @@ def doctor(as_json: bool, url: str | None, world: str | None, control_token: str
             if check.todo:
                 say(f"         -> {check.todo}")
     if any(check.state == "problem" for check in checks):
-        sys.exit(EXIT_REFUSED)
+        sys.exit(Exit.REFUSED)
 
 
 def _installation() -> Iterator[Check]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from simulator.cli import config_option
-from simulator.cli.output import EXIT_INTERRUPTED, EXIT_USAGE, fail, say
+from simulator.cli.output import Exit, fail, say
 from simulator.cli.server import detaching, running, settings
 from simulator.cli.tools import completing
 
@@ -107,7 +107,7 @@ def _observed(paths: tuple[str, ...]) -> tuple[Observed, ...]:
 
 def _refuse(problems: list[str]) -> NoReturn:
     context = click.get_current_context()
-    fail([config_option.with_source(context, problem) for problem in problems], EXIT_USAGE)
+    fail(*[config_option.with_source(context, problem) for problem in problems])
 
 
 @contextmanager
@@ -147,7 +147,7 @@ def _run(application: Any, server: Any, host: str, port: int, *, is_noted: bool)
     try:
         listener = open_socket(host, port)
     except (OSError, UnicodeError) as error:
-        fail([_cannot_listen(host, port, error)], EXIT_USAGE)
+        fail(_cannot_listen(host, port, error))
 
     async def run() -> None:
         origin = origin_of(listener)
@@ -239,7 +239,7 @@ def _signals() -> Iterator[list[Any]]:
         if not servers:
             raise SystemExit(0)
         if number == signal.SIGINT and interrupts:
-            os._exit(EXIT_INTERRUPTED)
+            os._exit(Exit.INTERRUPTED)
         if number == signal.SIGINT:
             interrupts.append(number)
         servers[0].should_exit = True

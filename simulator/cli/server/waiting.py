@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import click
 
 from simulator.cli import config_option
-from simulator.cli.output import EXIT_UNREACHABLE, fail, say
+from simulator.cli.output import Exit, fail, say
 from simulator.cli.remote import address_of, in_words, remote, where_it_was_looked
 from simulator.cli.server import settings
 from simulator.cli.tools import completing
@@ -44,7 +44,7 @@ def wait(timeout: float, quiet: bool, print_url: bool, url: str | None) -> None:
             break
         if time.monotonic() >= until:
             words = [f"not ready after {timeout:g} s: {reason}", *where_it_was_looked(address)]
-            fail(words, EXIT_UNREACHABLE)
+            fail(*words, code=Exit.UNREACHABLE)
         time.sleep(min(_EVERY_SECONDS, max(0.0, until - time.monotonic())))
     if not quiet:
         say(address.url if print_url else f"Ready on {address.url}")

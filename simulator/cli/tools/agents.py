@@ -7,7 +7,7 @@ import os
 import click
 
 from simulator.cli import config_option
-from simulator.cli.output import EXIT_USAGE, fail
+from simulator.cli.output import fail
 from simulator.cli.remote import address_of
 from simulator.cli.server import settings
 from simulator.version import wheel
@@ -36,7 +36,7 @@ def mcp(url: str | None, control_token: str | None) -> None:
         import anyio
         import mcp as _library  # noqa: F401  checked here for a clear error message
     except ImportError:
-        fail([f"`rampsim mcp` needs the library mcp: pip install '{wheel('mcp')}'"], EXIT_USAGE)
+        fail(f"`rampsim mcp` needs the library mcp: pip install '{wheel('mcp')}'")
     from simulator.agents import serving
 
     address = address_of(url)

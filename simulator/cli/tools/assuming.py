@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import click
 
-from simulator.cli.output import EXIT_USAGE, fail, say, show
-
-if TYPE_CHECKING:
-    from simulator.engine.worlds.alternatives import Switches
+from simulator.cli.output import fail, say, show
+from simulator.engine.text import strict
+from simulator.engine.worlds import alternatives
+from simulator.service import TOOLING
 
 
 @click.command()
@@ -27,12 +26,10 @@ def assumptions(ids: tuple[str, ...], as_json: bool) -> None:
     rampsim assumptions H14 S16
     rampsim serve --assume H14=lapses_after_1h
     """
-    from simulator.engine.worlds.alternatives import shown
-
     switches = known_switches(ids)
     rows = [switch for switch in switches.values() if not ids or switch.id in ids]
     if as_json:
-        show([shown(switch) for switch in rows])
+        show([alternatives.shown(switch) for switch in rows])
         return
     for switch in rows:
         say(f"{switch.id}  {switch.assumed}")
@@ -43,16 +40,11 @@ def assumptions(ids: tuple[str, ...], as_json: bool) -> None:
     say("Switch one with `rampsim serve --assume ID=ALTERNATIVE`, or for one world with settings.assumptions.")
 
 
-def known_switches(ids: Iterable[str]) -> Switches:
+def known_switches(ids: Iterable[str]) -> alternatives.Switches:
     """Return the assumptions that a world can switch. Exit with code 2 if one of `ids` is not one of them."""
-    from simulator.engine.text.strict import did_you_mean
-    from simulator.service import TOOLING
-
     switches = TOOLING.alternatives()
     for one in ids:
         if one not in switches:
-            fail(
-                [f"unknown assumption {one!r}{did_you_mean(one, switches) or ';'} `rampsim assumptions` lists them"],
-                EXIT_USAGE,
-            )
+            meant = strict.did_you_mean(one, switches) or ";"
+            fail(f"unknown assumption {one!r}{meant} `rampsim assumptions` lists them")
     return switches

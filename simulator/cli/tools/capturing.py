@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import signal
+import time
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import click
 
-from simulator.cli.output import EXIT_REFUSED, EXIT_USAGE, fail, say
+from simulator.cli.output import Exit, exits, fail, say
 from simulator.cli.progress import Line
 from simulator.cli.remote import is_address
-
-if TYPE_CHECKING:
-    from simulator.evidence.capture.relay import Place
+from simulator.engine.server import process
+from simulator.engine.text.reports import counted
+from simulator.evidence.capture import messages, recorder, relay
+from simulator.evidence.corpus import known
 
 _BASE = "/v1"
 _DEFAULT_PORT = 8643
@@ -49,80 +52,63 @@ def capture(
     """
     import asyncio
 
-    from simulator.engine.server.process import new_event_loop
-
     if Path(name).name != name or name.startswith("."):
-        fail([f"--name: {name!r} is not the name of a file. Use --out for its directory"], EXIT_USAGE)
+        fail(f"--name: {name!r} is not the name of a file. Use --out for its directory")
     place = _place(_with_base(upstream), "--upstream", ca)
     receiver = None if forward_webhooks is None else _place(forward_webhooks, "--forward-webhooks", ca)
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+    with asyncio.Runner(loop_factory=process.new_event_loop) as runner:
         runner.run(_run(place, receiver, port, out, name, inbox, webhook_key, hide_amounts))
 
 
 def _with_base(url: str) -> str:
     """Return the base URL. Exit with 2 if the URL does not end with /v1."""
     if not is_address(url):
-        fail([f"--upstream: {url!r} is not a URL. Give a base URL that ends with {_BASE}"], EXIT_USAGE)
+        fail(f"--upstream: {url!r} is not a URL. Give a base URL that ends with {_BASE}")
     parts = urlsplit(url)
     path = parts.path.rstrip("/")
     if not path.endswith(_BASE) or parts.query or parts.fragment:
-        fail([f"--upstream: {url!r} does not end with {_BASE}. Give the base URL of the API"], EXIT_USAGE)
+        fail(f"--upstream: {url!r} does not end with {_BASE}. Give the base URL of the API")
     return f"{parts.scheme}://{parts.netloc}{path}"
 
 
-def _place(url: str, option: str, ca: str | None) -> Place:
-    import ssl
-
-    from simulator.evidence.capture.relay import place_of
-
+def _place(url: str, option: str, ca: str | None) -> relay.Place:
     if not is_address(url):
-        fail([f"{option}: {url!r} is not a URL"], EXIT_USAGE)
+        fail(f"{option}: {url!r} is not a URL")
     try:
-        return place_of(url, option, ca)
-    except (ssl.SSLError, OSError):
-        fail([f"--ca: {ca}: is not a PEM certificate file"], EXIT_USAGE)
+        return relay.place_of(url, option, ca)
+    except OSError:  # `ssl.SSLError` is one
+        fail(f"--ca: {ca}: is not a PEM certificate file")
 
 
 async def _run(
-    upstream: Place, receiver: Place | None, port: int, out: Path, name: str, inbox: bool, webhook_key: str | None,
-    hide_amounts: bool,
+    upstream: relay.Place, receiver: relay.Place | None, port: int, out: Path, name: str, inbox: bool,
+    webhook_key: str | None, hide_amounts: bool,
 ) -> None:  # fmt: skip
     import asyncio
-    import signal
-    import time
-    from contextlib import suppress
 
-    from simulator.engine.text.reports import counted
-    from simulator.evidence.capture.messages import BUFFER_BYTES
-    from simulator.evidence.capture.recorder import Recorder, Refused
-    from simulator.evidence.capture.relay import BASE, INBOX, Relay
-    from simulator.evidence.corpus.known import known
-
-    try:
-        recorder = Recorder(out, name, hide_amounts=hide_amounts)
-    except Refused as error:
-        fail([str(error)], EXIT_USAGE)
-    known()
+    with exits(recorder.Refused):
+        recording = recorder.Recorder(out, name, hide_amounts=hide_amounts)
+    known.known()
     line = Line()
 
     def report(problem: str) -> None:
         line.clear()
         say(problem, err=True)
 
-    relay = Relay(
-        upstream, recorder, now_ms=lambda: time.time_ns() // 1_000_000, say=report, inbox=inbox, receiver=receiver,
-        webhook_key=webhook_key, recorded=lambda: line.say(f"{recorder.written} recorded"),
+    proxy = relay.Relay(
+        upstream, recording, now_ms=lambda: time.time_ns() // 1_000_000, say=report, inbox=inbox, receiver=receiver,
+        webhook_key=webhook_key, recorded=lambda: line.say(f"{recording.written} recorded"),
     )  # fmt: skip
     try:
-        server = await asyncio.start_server(relay.serve, "127.0.0.1", port, limit=BUFFER_BYTES)
+        server = await asyncio.start_server(proxy.serve, "127.0.0.1", port, limit=messages.BUFFER_BYTES)
     except OSError as error:
-        recorder.discard()
-        fail([f"--port {port}: {error.strerror or error}. Choose another --port"], EXIT_REFUSED)
+        recording.discard()
+        fail(f"--port {port}: {error.strerror or error}. Choose another --port", code=Exit.REFUSED)
     origin = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    say(f"base URL     {origin}{BASE}")
+    say(f"base URL     {origin}{relay.BASE}")
     if inbox or receiver is not None:
-        say(f"inbox        {origin}{INBOX}")
-    say(f"recording    {recorder.path}")
+        say(f"inbox        {origin}{relay.INBOX}")
+    say(f"recording    {recording.path}")
     say(f"Ready on {origin}")
     ended = asyncio.Event()
     for one in (signal.SIGINT, signal.SIGTERM):
@@ -132,7 +118,7 @@ async def _run(
         await ended.wait()
     finally:
         server.close()
-        await relay.end()
-        recorder.close()
+        await proxy.end()
+        recording.close()
         line.clear()
-        say(f"{counted(recorder.written, 'exchange')} in {recorder.path}")
+        say(f"{counted(recording.written, 'exchange')} in {recording.path}")

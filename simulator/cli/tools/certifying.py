@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
-from simulator.cli.output import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail, say
+from simulator.certification import report as reports
+from simulator.certification import rules, running, session, sources, stage
+from simulator.certification.exhaustive import running as exhausting
+from simulator.cli.output import Exit, exits, fail, require_writable, say, write_file
 from simulator.cli.progress import Line
-from simulator.cli.remote import is_address, refuse_foreign
+from simulator.cli.remote import control_token_option, is_address, refuse_foreign
 from simulator.engine.clients.address import listening
+from simulator.engine.text import strict
 from simulator.engine.text.progress import ProgressListener
-
-if TYPE_CHECKING:
-    from simulator.certification.report import Result
+from simulator.kernel.clock import parse_duration
+from simulator.service import TOOLING
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 BOOKS = (
-    "For each order, they list the reference, the state, the amount that the customer received, and the "
-    "currency. A URL or command that "
-    "returns JSON lines or CSV, a CSV file, a function MODULE:FUNCTION, or 'sqlite:///FILE#SELECT reference, state, "
-    "amount, currency FROM orders'."
+    "For each order, they list the reference, the state, the amount that the customer received, and the currency. "
+    "A URL or command that returns JSON lines or CSV, a CSV file, a function MODULE:FUNCTION, or "
+    "'sqlite:///FILE#SELECT reference, state, amount, currency FROM orders'."
 )
 """The help for `--books`, used here and in explore."""
 
@@ -69,18 +71,11 @@ BOOKS = (
               help="A running simulator from which the receiver fetches objects.  [default: the simulator "
                    "at the default "
               "address, started if none is running]")  # fmt: skip
-@click.option(
-    "--control-token",
-    metavar="TOKEN",
-    envvar="SIMULATOR_CONTROL_TOKEN",
-    show_envvar=True,
-    help="Control token of that simulator.",
-)
+@control_token_option
 def certify(
-    url: str, webhook_key: str, only: tuple[str, ...], skip: tuple[str, ...], books: str | None, order: str | None,
-    settle: str | None, quiesce: str | None, as_json: Path | None, junit: Path | None, exhaustive: bool, flow: str,
-    events: int, copies: int, snapshot: str | None, restore: str | None, state: Path | None, budget: str,
-    simulator: str | None, control_token: str | None,
+    url: str, webhook_key: str, books: str | None, settle: str | None, quiesce: str | None, as_json: Path | None,
+    junit: Path | None, exhaustive: bool, flow: str, events: int, copies: int, snapshot: str | None,
+    restore: str | None, state: Path | None, budget: str, **given: Any,
 ) -> None:  # fmt: skip
     """Test the webhook receiver at URL, rule by rule.
 
@@ -101,62 +96,43 @@ def certify(
     """
     import asyncio
 
-    from simulator.certification.exhaustive.running import Bound
-    from simulator.certification.running import Settings
-    from simulator.certification.running import certify as examine
-    from simulator.certification.session import NothingAnswers
-    from simulator.certification.sources import Unusable
-    from simulator.certification.stage import NoStage
-
-    _refuse_usage(url, simulator, only, skip, (as_json, junit))
-    for option, given in (("--settle", settle), ("--quiesce", quiesce)):
-        if given is not None and books is None:
-            fail([f"{option} has no effect without --books: it runs before the books are read"], EXIT_USAGE)
+    _refuse_usage(url, **given)
+    require_writable(as_json, junit)
+    for option, job in (("--settle", settle), ("--quiesce", quiesce)):
+        if job is not None and books is None:
+            fail(f"{option} has no effect without --books: it runs before the books are read")
     bound = None
     if not exhaustive:
         context = click.get_current_context()
         for name in ("flow", "events", "copies", "snapshot", "restore", "state", "budget"):
             if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-                fail([f"--{name} needs --exhaustive"], EXIT_USAGE)
+                fail(f"--{name} needs --exhaustive")
     else:
         _refuse_exhaustive_usage(flow, snapshot, restore, state)
         seconds = seconds_of("--budget", budget)
-        bound = Bound(books, flow, events, copies, settle, quiesce, snapshot, restore, state, seconds)
-    usual = listening(os.environ)
-    settings = Settings(
-        url,
-        webhook_key,
-        usual,
-        simulator=simulator,
-        control_token=control_token,
-        only=only,
-        skip=skip,
-        books=books,
-        order=order,
-        settle=settle,
-        quiesce=quiesce,
-        exhaustive=bound,
+        bound = exhausting.Bound(books, flow, events, copies, settle, quiesce, snapshot, restore, state, seconds)
+    order = running.Settings(
+        url, webhook_key, listening(os.environ), books=books, settle=settle, quiesce=quiesce, exhaustive=bound, **given
     )
     line = Line()
     try:
-        report = asyncio.run(examine(settings, _Progress(line)))
-    except NothingAnswers as error:
-        fail([f"no receiver responds at {url}: {error}", "start the receiver, and pass its full URL"], EXIT_UNREACHABLE)
-    except NoStage as error:
-        fail(str(error).splitlines(), EXIT_UNREACHABLE if error.unreachable else EXIT_REFUSED)
-    except Unusable as error:
-        fail([str(error)], EXIT_USAGE)
+        with exits(sources.Unusable):
+            report = asyncio.run(running.certify(order, _Progress(line)))
+    except session.NothingAnswers as error:
+        advice = "start the receiver, and pass its full URL"
+        fail(f"no receiver responds at {url}: {error}", advice, code=Exit.UNREACHABLE)
+    except stage.NoStage as error:
+        fail(*str(error).splitlines(), code=Exit.UNREACHABLE if error.unreachable else Exit.REFUSED)
     finally:
         line.clear()
-    for path, content in ((as_json, report.json()), (junit, report.junit())):
-        if path is not None:
-            path.write_text(content, encoding="utf-8")
+    write_file(as_json, report.json())
+    write_file(junit, report.junit())
     say(report.readable(), nl=False)
     if report.exit_code:
         raise SystemExit(report.exit_code)
 
 
-class _Progress(ProgressListener["Result"]):
+class _Progress(ProgressListener["reports.Result"]):
     """Prints the first lines of the report, the current rule, and each result."""
 
     def __init__(self, line: Line) -> None:
@@ -168,56 +144,44 @@ class _Progress(ProgressListener["Result"]):
     def running(self, name: str) -> None:
         self._line.say(f"testing {name}")
 
-    def ended(self, result: Result) -> None:
+    def ended(self, result: reports.Result) -> None:
         self._line.above(result.line)
 
 
 def seconds_of(option: str, given: str) -> float:
     """Return the number of seconds in a duration such as 10m. `certify` and `explore` use this function."""
-    from simulator.kernel.clock import parse_duration
-
     try:
         seconds = parse_duration(given) / 1000
     except ValueError as error:
-        fail([f"{option}: {error}"], EXIT_USAGE)
+        fail(f"{option}: {error}")
     if seconds <= 0:
-        fail([f"{option}: {given!r} is not a positive duration such as 10m"], EXIT_USAGE)
+        fail(f"{option}: {given!r} is not a positive duration such as 10m")
     return seconds
 
 
 def _refuse_exhaustive_usage(flow: str, snapshot: str | None, restore: str | None, state: Path | None) -> None:
-    from simulator.engine.text.strict import did_you_mean
-    from simulator.service import TOOLING
-
     flows = (*(one.name for one in TOOLING.playbook().flows), "all")
     if flow not in flows:
-        fail([f"--flow: unknown flow `{flow}`{did_you_mean(flow, flows)} ({', '.join(flows)})"], EXIT_USAGE)
+        fail(f"--flow: unknown flow `{flow}`{strict.did_you_mean(flow, flows)} ({', '.join(flows)})")
     if (snapshot is None) != (restore is None):
-        fail(["--snapshot and --restore must be used together"], EXIT_USAGE)
+        fail("--snapshot and --restore must be used together")
     if state is not None and snapshot is not None:
-        fail(["--state replaces --snapshot and --restore: give one or the other"], EXIT_USAGE)
+        fail("--state replaces --snapshot and --restore: give one or the other")
     if state is not None and not state.is_file():
-        fail([f"--state: {state} does not exist"], EXIT_USAGE)
+        fail(f"--state: {state} does not exist")
 
 
-def _refuse_usage(
-    url: str, simulator: str | None, only: tuple[str, ...], skip: tuple[str, ...], files: tuple[Path | None, ...]
-) -> None:
-    from simulator.certification.rules import NAMES
-    from simulator.engine.text.strict import did_you_mean
-
+def _refuse_usage(url: str, *, simulator: str | None, only: tuple[str, ...], skip: tuple[str, ...], **_: Any) -> None:
     if not is_address(url):
-        fail([f"{url!r} is not the URL of a receiver, such as http://127.0.0.1:5000/webhooks"], EXIT_USAGE)
-    if simulator is not None and not is_address(simulator):
-        fail([f"--simulator: {simulator!r} is not an http or https URL"], EXIT_USAGE)
+        fail(f"{url!r} is not the URL of a receiver, such as http://127.0.0.1:5000/webhooks")
     if simulator is not None:
+        if not is_address(simulator):
+            fail(f"--simulator: {simulator!r} is not an http or https URL")
         refuse_foreign(simulator)
     for option, names in (("--only", only), ("--skip", skip)):
         for name in names:
-            if name not in NAMES:
-                fail([f"{option}: unknown rule `{name}`{did_you_mean(name, NAMES)} ({', '.join(NAMES)})"], EXIT_USAGE)
+            if name not in rules.NAMES:
+                known = f"{strict.did_you_mean(name, rules.NAMES)} ({', '.join(rules.NAMES)})"
+                fail(f"{option}: unknown rule `{name}`{known}")
     if only and not set(only) - set(skip):
-        fail(["--skip excludes every rule that --only selects; name other rules"], EXIT_USAGE)
-    for wanted in files:
-        if wanted is not None and not wanted.absolute().parent.is_dir():
-            fail([f"{wanted}: the directory does not exist; create it first"], EXIT_USAGE)
+        fail("--skip excludes every rule that --only selects; name other rules")

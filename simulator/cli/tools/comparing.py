@@ -6,14 +6,19 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import click
 
-from simulator.cli.output import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail, say
-
-if TYPE_CHECKING:
-    from simulator.evidence.replay.replaying import Player
+from simulator import compare as comparison
+from simulator.cli.output import Exit, exits, fail, say
+from simulator.cli.remote import is_address, key_pair, target_keys
+from simulator.compare import accepting, corpora
+from simulator.compare import observed as observed_files
+from simulator.contract import changes, files
+from simulator.evidence import corpus, observed, remote
+from simulator.evidence.replay import players, replaying
+from simulator.service import TOOLING
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -35,8 +40,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @click.option("--values", is_flag=True, help="Also compare amounts, rates and strings.")
 @click.option("--target", metavar="URL", help="Replay DIR at this service. Base URL that ends with /v1.")
-@click.option("--public-key", envvar="RAMPSIM_PUBLIC_KEY", show_envvar=True, help="Public key for the target.")
-@click.option("--secret-key", envvar="RAMPSIM_SECRET_KEY", show_envvar=True, help="Secret key for the target.")
+@target_keys
 @click.option("--observed", type=_FILE, multiple=True, help="Replay DIR in a simulator with this observed file.")
 @click.option("--accept", type=_FILE, help="Known differences for DIR or observed files, each with a reason.")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
@@ -66,106 +70,79 @@ def compare(
     is_corpus = file.is_dir() or file.suffix == ".jsonl"
     is_observed = newer is not None and not is_corpus and b"\nobserved_at:" in file.read_bytes()
     if not is_corpus and (target or observed):
-        fail(["--target and --observed need a directory of recordings"], EXIT_USAGE)
+        fail("--target and --observed need a directory of recordings")
     if not (is_corpus or is_observed) and accept:
-        fail(["--accept needs a directory of recordings, or two observed files"], EXIT_USAGE)
+        fail("--accept needs a directory of recordings, or two observed files")
     if newer is not None:
         if is_corpus:
-            fail([f"{file}: recordings cannot be compared with a second file"], EXIT_USAGE)
+            fail(f"{file}: recordings cannot be compared with a second file")
         if is_observed:
             _observed(file, newer, accept, as_json)
         _contracts(file, newer, as_json)
-        return
     if is_corpus:
-        _corpus(file, base, values, (target, public_key, secret_key), observed, accept, as_json)
-        return
+        _corpus(file, base, values, _player(target, public_key, secret_key), observed, accept, as_json)
     import asyncio
 
-    from simulator.compare import HarError, read_har
-    from simulator.compare import compare as replay
-
     try:
-        entries = read_har(file.read_bytes(), base)
-    except HarError as error:
-        fail([f"{file}: {error}"], EXIT_USAGE)
-    result = asyncio.run(replay(entries, scenarios=scenarios, values=values))
+        entries = comparison.read_har(file.read_bytes(), base)
+    except comparison.HarError as error:
+        fail(f"{file}: {error}")
+    result = asyncio.run(comparison.compare(entries, scenarios=scenarios, values=values))
     say(json.dumps(result.as_json(), indent=2) if as_json else result.readable())
-    sys.exit(EXIT_REFUSED if result.differences else 0)
+    sys.exit(Exit.REFUSED if result.differences else 0)
 
 
 def _corpus(
-    directory: Path, base: str | None, values: bool, service: tuple[str | None, str | None, str | None],
-    observed: tuple[Path, ...], accept: Path | None, as_json: bool,
-) -> None:  # fmt: skip
-    from simulator.compare.accepting import BadAccepted, read_accepted, unused
-    from simulator.compare.corpora import compare_corpus
-    from simulator.evidence.corpus import BadCorpus, read_corpus
-    from simulator.evidence.observed import BadObserved, read_files
-    from simulator.evidence.remote import NotTheService, SpentBudget
-    from simulator.service import TOOLING
-
-    try:
-        corpus = read_corpus(directory, base)
-        files = read_files(observed, TOOLING.alternatives())
-        accepted = [] if accept is None else read_accepted(accept)
-        result = compare_corpus(
-            corpus, observed=[one.document for one in files], accepted=accepted, values=values, target=_player(*service)
-        )
-    except (BadCorpus, BadObserved, BadAccepted) as error:
-        fail([str(error)], EXIT_USAGE)
-    except (NotTheService, SpentBudget) as error:
-        fail([str(error)], EXIT_UNREACHABLE)
+    directory: Path, base: str | None, values: bool, player: replaying.Player | None, observed_in: tuple[Path, ...],
+    accept: Path | None, as_json: bool,
+) -> NoReturn:  # fmt: skip
+    with (
+        exits(corpus.BadCorpus, observed.BadObserved, accepting.BadAccepted),
+        exits(remote.NotTheService, remote.SpentBudget, code=Exit.UNREACHABLE),
+    ):
+        recorded = corpus.read_corpus(directory, base)
+        documents = [one.document for one in observed.read_files(observed_in, TOOLING.alternatives())]
+        accepted = [] if accept is None else accepting.read_accepted(accept)
+        result = corpora.compare_corpus(recorded, observed=documents, accepted=accepted, values=values, target=player)
     say(json.dumps(result.as_json(), indent=2, default=str) if as_json else result.readable())
     if not result.replayed:
-        fail([f"{directory}: nothing was compared"], EXIT_REFUSED)
-    if messages := unused(accepted):
-        fail(messages, EXIT_REFUSED)
-    sys.exit(EXIT_REFUSED if result.differences else 0)
+        fail(f"{directory}: nothing was compared", code=Exit.REFUSED)
+    _end(accepted, differs=bool(result.differences))
 
 
-def _player(target: str | None, public_key: str | None, secret_key: str | None) -> Player | None:
+def _end(accepted: list[accepting.Accepted], *, differs: bool) -> NoReturn:
+    """Exit with 1 if there are differences, or if an accepted difference did not occur."""
+    if messages := accepting.unused(accepted):
+        fail(*messages, code=Exit.REFUSED)
+    sys.exit(Exit.REFUSED if differs else 0)
+
+
+def _player(target: str | None, public_key: str | None, secret_key: str | None) -> replaying.Player | None:
     """Return a client for the service at --target, or None to replay the recorded calls in a new simulator."""
     if target is None:
         return None
-    from simulator.cli.remote import is_address
-    from simulator.evidence.replay.players import RemotePlayer
-
     if not (is_address(target) and target.rstrip("/").endswith("/v1")):
-        fail([f"--target: {target!r} is not a base URL that ends with /v1"], EXIT_USAGE)
-    if not (public_key and secret_key):
-        fail(["--target needs a key pair: --public-key and --secret-key"], EXIT_USAGE)
-    return RemotePlayer(target, (public_key, secret_key))
+        fail(f"--target: {target!r} is not a base URL that ends with /v1")
+    return players.RemotePlayer(target, key_pair(public_key, secret_key))
 
 
 def _observed(file: Path, newer: Path, accept: Path | None, as_json: bool) -> NoReturn:
-    from simulator.compare.accepting import BadAccepted, read_accepted, unused
-    from simulator.compare.observed import changes
-    from simulator.evidence.observed import BadObserved, read
-    from simulator.service import TOOLING
-
-    try:
-        accepted = [] if accept is None else read_accepted(accept)
-        old, new = (read(path, TOOLING.alternatives()) for path in (file, newer))
-        found = changes(old, new, accepted)
-    except (BadObserved, BadAccepted) as error:
-        fail([str(error)], EXIT_USAGE)
+    with exits(observed.BadObserved, accepting.BadAccepted):
+        accepted = [] if accept is None else accepting.read_accepted(accept)
+        old, new = (observed.read(path, TOOLING.alternatives()) for path in (file, newer))
+        found = observed_files.changes(old, new, accepted)
     say(json.dumps(found.as_json(), indent=2) if as_json else found.readable())
     if not (found.verdicts or found.facts):
-        fail(["nothing was compared, because the files have no decided assumption or fact in common"], EXIT_REFUSED)
-    if messages := unused(accepted):
-        fail(messages, EXIT_REFUSED)
-    sys.exit(EXIT_REFUSED if found.changed else 0)
+        fail("nothing was compared, because the files have no decided assumption or fact in common", code=Exit.REFUSED)
+    _end(accepted, differs=bool(found.changed))
 
 
-def _contracts(file: Path, newer: Path, as_json: bool) -> None:
-    from simulator.contract.changes import changes, readable
-    from simulator.contract.files import ContractError, read_document
-
+def _contracts(file: Path, newer: Path, as_json: bool) -> NoReturn:
     try:
-        found = changes(read_document(file), read_document(newer))
-    except ContractError as error:
-        fail([str(error)], EXIT_USAGE)
+        with exits(files.ContractError):
+            found = changes.changes(files.read_document(file), files.read_document(newer))
     except (KeyError, TypeError, AttributeError) as error:
-        fail([f"one of the two files is not a valid OpenAPI document: cannot resolve {error!r}"], EXIT_USAGE)
-    say(json.dumps([asdict(one) | {"breaks": one.breaks} for one in found], indent=2) if as_json else readable(found))
-    sys.exit(EXIT_REFUSED if any(one.breaks for one in found) else 0)
+        fail(f"one of the two files is not a valid OpenAPI document: cannot resolve {error!r}")
+    rows = [asdict(one) | {"breaks": one.breaks} for one in found]
+    say(json.dumps(rows, indent=2) if as_json else changes.readable(found))
+    sys.exit(Exit.REFUSED if any(one.breaks for one in found) else 0)

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import click
 
+from simulator import host
 from simulator.cli.output import say
+from simulator.cli.server import running
+from simulator.engine.clients import address
+from simulator.engine.clients import control as clients
+from simulator.engine.scenario.files import shipped
 
 _SECONDS = 0.5
 """The time limit for a response from the server."""
@@ -50,12 +54,11 @@ def _completer(names: Callable[[click.Context], Iterable[str]]) -> Completer:
     return complete
 
 
-def _told(context: click.Context, path: str) -> list[dict[str, Any]]:
-    """Return the items of a list on the server, or an empty list if the server does not respond quickly."""
-    from simulator.cli.server import running
-    from simulator.engine.clients import address
-    from simulator.engine.clients import control as clients
+def _told(context: click.Context, path: str, *fields: str) -> list[str]:
+    """Return a field of each item of a list on the server: the first of `fields` that is not empty.
 
+    Return an empty list if the server does not respond quickly.
+    """
     given = {name: value for one in _with_parents(context) for name, value in one.params.items() if value}
     url = given.get("url") or os.environ.get("SIMULATOR_URL")
     if not url:
@@ -65,10 +68,10 @@ def _told(context: click.Context, path: str) -> list[dict[str, Any]]:
     token = given.get("control_token") or os.environ.get("SIMULATOR_CONTROL_TOKEN")
     client = clients.ControlClient(url, world, token=token, timeout_seconds=_SECONDS)
     try:
-        rows: list[dict[str, Any]] = client.get(path)["data"]
+        rows = client.get(path)["data"]
     except (clients.Unreachable, clients.CallRefused):
         return []
-    return rows
+    return [str(next(filter(None, map(row.get, fields)))) for row in rows]
 
 
 def _with_parents(context: click.Context) -> list[click.Context]:
@@ -77,29 +80,19 @@ def _with_parents(context: click.Context) -> list[click.Context]:
 
 
 def _actions(context: click.Context) -> Iterable[str]:
-    from simulator.host import Simulator
-
-    return [str(row["name"]) for row in _told(context, "/actions")] or sorted(Simulator().actions.rows)
-
-
-def _events(context: click.Context) -> Iterable[str]:
-    from simulator import host
-
-    return host.vocabulary().events
+    return _told(context, "/actions", "name") or sorted(host.Simulator().actions.rows)
 
 
 def _scenarios(context: click.Context) -> Iterable[str]:
-    from simulator.engine.scenario.files.shipped import shipped_directory
-
-    shipped = (path.stem for path in shipped_directory().glob("*.yaml"))
-    return sorted({*shipped, *(str(row["name"]) for row in _told(context, "/scenarios"))})
+    files = (path.stem for path in shipped.shipped_directory().glob("*.yaml"))
+    return sorted({*files, *_told(context, "/scenarios", "name")})
 
 
-worlds = _completer(lambda context: [str(row["id"]) for row in _told(context, "/worlds")])
-resources = _completer(lambda context: [str(row["id"]) for row in _told(context, "/resources")])
-snapshots = _completer(lambda context: [str(row["name"] or row["id"]) for row in _told(context, "/snapshots")])
-fault_ids = _completer(lambda context: [str(row["id"]) for row in _told(context, "/faults")])
-inboxes = _completer(lambda context: [str(row["name"]) for row in _told(context, "/inbox")])
+worlds = _completer(lambda context: _told(context, "/worlds", "id"))
+resources = _completer(lambda context: _told(context, "/resources", "id"))
+snapshots = _completer(lambda context: _told(context, "/snapshots", "name", "id"))
+fault_ids = _completer(lambda context: _told(context, "/faults", "id"))
+inboxes = _completer(lambda context: _told(context, "/inbox", "name"))
 actions = _completer(_actions)
-events = _completer(_events)
+events = _completer(lambda context: host.vocabulary().events)
 scenarios = _completer(_scenarios)

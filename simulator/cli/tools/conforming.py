@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from simulator.cli.output import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail, say
+from simulator.cli.output import Exit, exits, fail, require_writable, say, write_file
 from simulator.cli.progress import Line
-from simulator.cli.remote import control_on_loopback, is_address, refuse_foreign
+from simulator.cli.remote import (
+    control_on_loopback,
+    control_token_option,
+    is_address,
+    key_pair,
+    refuse_foreign,
+    target_keys,
+)
+from simulator.contract import files
 from simulator.engine.text.progress import ProgressListener
 
 if TYPE_CHECKING:
     from simulator.conformance.report import Report
-    from simulator.conformance.settings import ConformanceSettings, Part
+    from simulator.conformance.settings import ConformanceSettings
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command()
 @click.option("--target", metavar="URL", help="Base URL that ends with /v1.  [default: a new simulator]")
-@click.option(
-    "--public-key", metavar="KEY", envvar="RAMPSIM_PUBLIC_KEY", show_envvar=True, help="Public key for the target."
-)
-@click.option(
-    "--secret-key", metavar="KEY", envvar="RAMPSIM_SECRET_KEY", show_envvar=True, help="Secret key for the target."
-)
+@target_keys
 @click.option(
     "--mode",
     type=click.Choice(["read-only", "full"]),
@@ -44,13 +48,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     help="Origin of the target's control interface, or none. If the target is a simulator, a full run controls it, for "
     "example to move the clock.  [default: the target itself, if it is on loopback]",
 )  # fmt: skip
-@click.option(
-    "--control-token",
-    metavar="TOKEN",
-    envvar="SIMULATOR_CONTROL_TOKEN",
-    show_envvar=True,
-    help="Control token of that simulator.",
-)
+@control_token_option
 @click.option(
     "--seed", metavar="N", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the generated calls."
 )
@@ -83,10 +81,9 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--junit", type=_FILE, help="Write a JUnit report to this file.")
 @click.option("--report", type=_FILE, help="Also write the report to this file.")
 def conform(
-    target: str | None, public_key: str | None, secret_key: str | None, mode: str | None, only: Part | None,
-    strict: bool, control: str | None, control_token: str | None, seed: int, max_examples: int, rate_limit: str,
-    phases: tuple[str, ...], operations: tuple[str, ...], webhook_url: str | None, contract: Path | None,
-    as_json: Path | None, junit: Path | None, report: Path | None,
+    target: str | None, public_key: str | None, secret_key: str | None, mode: str | None, control: str | None,
+    phases: tuple[str, ...], contract: Path | None, as_json: Path | None, junit: Path | None, report: Path | None,
+    **given: Any,
 ) -> None:  # fmt: skip
     """Check a service against the contract: shapes and behaviour.
 
@@ -98,61 +95,40 @@ def conform(
     """
     import asyncio
 
-    from simulator.conformance.fuzzing import Unusable
-    from simulator.conformance.running import NoServer, TokenRefused
-    from simulator.conformance.settings import PHASES, ConformanceSettings
-    from simulator.contract.files import ContractError
+    from simulator.conformance import fuzzing, running, settings
 
-    if target is not None and not (public_key and secret_key):
-        fail(["--target needs a key pair: --public-key and --secret-key"], EXIT_USAGE)
+    pair = ("pk_test_simulator", "sk_test_simulator") if target is None else key_pair(public_key, secret_key)
     if target is not None and not is_address(target):
-        fail([f"--target: {target!r} is not an http or https URL"], EXIT_USAGE)
+        fail(f"--target: {target!r} is not an http or https URL")
     if control not in (None, "none"):
         refuse_foreign(control)
-    for wanted in (report, as_json, junit):
-        if wanted is not None and not wanted.absolute().parent.is_dir():
-            fail([f"{wanted}: the directory does not exist; create it first"], EXIT_USAGE)
-    settings = ConformanceSettings(
-        base_url=(target or "").rstrip("/"),
-        public_key=(public_key or "") if target else "pk_test_simulator",
-        secret_key=(secret_key or "") if target else "sk_test_simulator",
+    require_writable(report, as_json, junit)
+    order = settings.ConformanceSettings(
+        (target or "").rstrip("/"), *pair,
         mode="full" if mode == "full" or (mode is None and target is None) else "read-only",
-        seed=seed,
-        max_examples=max_examples,
-        rate_limit=rate_limit,
-        phases=tuple(phase for phase in PHASES if phase in phases) or PHASES,
-        operations=operations,
-        webhook_url=webhook_url,
-        only=only,
-        strict=strict,
-        control_url=None if control == "none" else control or control_on_loopback(target),
-        control_token=control_token,
-    )
-    if settings.only == "behaviour" and settings.narrowed:
-        fail(
-            ["--operation and --phase have no effect with `--only behaviour`, which does not run schemathesis"],
-            EXIT_USAGE,
-        )
-    if settings.only == "control" and (target is not None or settings.narrowed):
-        fail(["--only control cannot be combined with --target, --operation or --phase"], EXIT_USAGE)
+        phases=tuple(phase for phase in settings.PHASES if phase in phases) or settings.PHASES,
+        control_url=None if control == "none" else control or control_on_loopback(target), **given,
+    )  # fmt: skip
+    if order.only == "behaviour" and order.narrowed:
+        fail("--operation and --phase have no effect with `--only behaviour`, which does not run schemathesis")
+    if order.only == "control" and (target is not None or order.narrowed):
+        fail("--only control cannot be combined with --target, --operation or --phase")
     line = Line()
     try:
-        outcome = asyncio.run(_run(settings, contract, _Progress(line)))
-    except (Unusable, ContractError) as error:
-        fail([str(error)], EXIT_USAGE)
-    except NoServer as error:
-        fail([str(error)], EXIT_UNREACHABLE)
-    except TokenRefused as error:
-        fail([str(error)], EXIT_REFUSED)
+        with (
+            exits(fuzzing.Unusable, files.ContractError),
+            exits(running.NoServer, code=Exit.UNREACHABLE),
+            exits(running.TokenRefused, code=Exit.REFUSED),
+        ):
+            outcome = asyncio.run(_run(order, contract, _Progress(line)))
     finally:
         line.clear()
     text = outcome.readable()
     for path, content in ((report, text), (as_json, outcome.json()), (junit, outcome.junit())):
-        if path is not None:
-            path.write_text(content, encoding="utf-8")
+        write_file(path, content)
     say(text, nl=False)
     if not outcome.passed:
-        raise SystemExit(EXIT_REFUSED)
+        raise SystemExit(Exit.REFUSED)
 
 
 class _Progress(ProgressListener[None]):
@@ -165,13 +141,11 @@ class _Progress(ProgressListener[None]):
         self._line.say(name)
 
 
-async def _run(settings: ConformanceSettings, contract: Path | None, listener: ProgressListener[None]) -> Report:
-    from dataclasses import replace
+async def _run(order: ConformanceSettings, contract: Path | None, listener: ProgressListener[None]) -> Report:
+    from simulator.conformance import running
 
-    from simulator.conformance.running import own_simulator, run
-
-    if settings.base_url:
-        return await run(settings, contract=contract, listener=listener)
-    async with own_simulator() as base_url:
-        own = replace(settings, base_url=base_url, control_url=control_on_loopback(base_url), own=True)
-        return await run(own, contract=contract, listener=listener)
+    if order.base_url:
+        return await running.run(order, contract=contract, listener=listener)
+    async with running.own_simulator() as base_url:
+        own = replace(order, base_url=base_url, control_url=control_on_loopback(base_url), own=True)
+        return await running.run(own, contract=contract, listener=listener)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import click
 
-from simulator.cli.output import EXIT_REFUSED, fail, say, say_page
+from simulator.cli.output import Exit, fail, say, say_page
 from simulator.docs import library, search
 from simulator.engine.text.citations import DOCS_BASE
 
@@ -38,7 +38,7 @@ def docs(terms: tuple[str, ...]) -> None:
     elif hits := search.search(words):
         _show((hit["path"], hit["title"], hit["heading"], hit["text"]) for hit in hits)
     else:
-        fail([f"no page of the documentation contains {words!r}; `rampsim docs` lists all pages"], EXIT_REFUSED)
+        fail(f"no page of the documentation contains {words!r}; `rampsim docs` lists all pages", code=Exit.REFUSED)
 
 
 def _show_contents() -> None:

@@ -6,13 +6,14 @@ import os
 import signal
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from simulator.cli.output import EXIT_REFUSED, EXIT_USAGE, fail, say
+from simulator.cli.output import Exit, exits, fail, say
 from simulator.cli.progress import Progress
 from simulator.cli.tools.certifying import BOOKS, seconds_of
+from simulator.engine.text import strict
 from simulator.engine.text.progress import ProgressListener
 from simulator.engine.text.reports import counted
 
@@ -98,11 +99,10 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @click.argument("command", nargs=-1, required=True, metavar="-- COMMAND...")
 def explore(
-    plan: str, copies: int, faults: str | None, budget: str | None, books: str | None, settles: tuple[str, ...],
-    quiesce: str | None, app: str | None, during: bool, tolerate: str | None,
-    seed: int, workers: int | None, limit: str | None,
-    out: Path, baseline: Path | None, replay: str | None, prove: Path | None, assumptions: bool,
-    command: tuple[str, ...],
+    faults: str | None, budget: str | None, books: str | None, settles: tuple[str, ...], quiesce: str | None,
+    app: str | None, during: bool, tolerate: str | None, workers: int | None, limit: str | None, out: Path,
+    baseline: Path | None, replay: str | None, prove: Path | None, assumptions: bool, command: tuple[str, ...],
+    **given: Any,
 ) -> None:  # fmt: skip
     """Run your tests under one fault at a time and check the money.
 
@@ -115,63 +115,55 @@ def explore(
 
     Exit codes: 0 no finding, 1 findings, 2 wrong usage, 4 the tests fail without faults.
     """
-    from simulator.exploration import flipping
-    from simulator.exploration.catalogue import CLASSES
-    from simulator.exploration.exploring import Hosts, Settings
-    from simulator.exploration.exploring import explore as run
-    from simulator.exploration.proving import prove as try_out
-    from simulator.exploration.reports import questions, report
-    from simulator.exploration.runs.running import StopExploring, SuiteBroken
+    from simulator.exploration import catalogue, exploring, flipping, proving
+    from simulator.exploration.reports import questions
+    from simulator.exploration.reports import report as reports
+    from simulator.exploration.runs import running
 
     if assumptions:
         _nothing_about_faults()
     if prove is not None and replay is None:
-        fail(["--prove checks whether a patch fixes a finding. Name the finding with --replay"], EXIT_USAGE)
-    try:
-        found = None if replay is None else report.read_run(replay, out)
-        known = {} if baseline is None else report.known_findings(baseline)
-    except report.NoFinding as error:
-        fail([str(error)], EXIT_USAGE)
-    settings = Settings(
+        fail("--prove checks whether a patch fixes a finding. Name the finding with --replay")
+    with exits(reports.NoFinding):
+        found = None if replay is None else reports.read_run(replay, out)
+        known = {} if baseline is None else reports.known_findings(baseline)
+    hooks = replace(_hooks(settles, books, quiesce), app=app, tolerated_ms=_tolerated(during, tolerate, command))
+    settings = exploring.Settings(
         command,
-        plan,
-        _classes(faults, tuple(CLASSES)),
-        _seconds("--budget", budget),
-        replace(_hooks(settles, books, quiesce), app=app, tolerated_ms=_tolerated(during, tolerate, command)),
-        seed,
-        workers or os.cpu_count() or 1,
-        found,
-        _seconds("--limit", limit),
-        click.get_current_context().find_object(Hosts) or Hosts(),  # a Python caller can pass its own hosts
-        copies,
+        faults=_classes(faults, tuple(catalogue.CLASSES)),
+        budget=_seconds("--budget", budget),
+        hooks=hooks,
+        workers=workers or os.cpu_count() or 1,
+        replay=found,
+        limit=_seconds("--limit", limit),
+        # A Python caller can pass its own hosts.
+        hosts=click.get_current_context().find_object(exploring.Hosts) or exploring.Hosts(),
+        **given,
     )
     progress = Progress()
     signal.signal(signal.SIGTERM, _terminated)
     try:
-        if prove is not None:
-            proof = try_out(settings, prove)
-            say(proof.said)
-            raise SystemExit(0 if proof.mended else EXIT_REFUSED)
-        if assumptions:
-            flipped = flipping.flip_all(settings, _FlipProgress(progress))
-            say(questions.summary(flipped, questions.write(flipped, out)), nl=False)
-            return
-        explored = run(settings, _RunProgress(progress))
+        with exits(running.SuiteBroken, code=EXIT_SUITE_FAILS), exits(running.StopExploring):
+            if prove is not None:
+                proof = proving.prove(settings, prove)
+                say(proof.said)
+                raise SystemExit(0 if proof.mended else Exit.REFUSED)
+            if assumptions:
+                flipped = flipping.flip_all(settings, _FlipProgress(progress))
+                say(questions.summary(flipped, questions.write(flipped, out)), nl=False)
+                return
+            explored = exploring.explore(settings, _RunProgress(progress))
     except KeyboardInterrupt as stop:
         progress.end()
         number = stop.args[0] if stop.args else signal.SIGINT
-        fail(["interrupted: all runs were stopped and no report was written"], EXIT_BY_SIGNAL + number)
-    except SuiteBroken as error:
-        fail(str(error).splitlines(), EXIT_SUITE_FAILS)
-    except StopExploring as error:
-        fail([str(error)], EXIT_USAGE)
+        fail("interrupted: all runs were stopped and no report was written", code=EXIT_BY_SIGNAL + number)
     finally:
         progress.end()
     if replay is None:
-        report.write(explored, out, known)
-    say(report.summary(explored, out, known), nl=False)
-    if report.Compared.of(explored, known).new:
-        raise SystemExit(EXIT_REFUSED)
+        reports.write(explored, out, known)
+    say(reports.summary(explored, out, known), nl=False)
+    if reports.Compared.of(explored, known).new:
+        raise SystemExit(Exit.REFUSED)
 
 
 def _terminated(number: int, frame: object) -> NoReturn:
@@ -198,21 +190,15 @@ class _RunProgress(ProgressListener["Judged"]):
         say(f"Note: {note}.")
 
     def ended(self, result: Judged) -> None:
+        from simulator.exploration.judgement.causes import key_of
+
         run = result.run
-        if result.verdict.is_finding and not self._is_known(result):
+        if result.verdict.is_finding and (cause := key_of(result)) not in self._causes:
+            self._causes.add(cause)
             at = f"{run.fault} at {run.site}" if run.site else "no fault"
             self._progress.found(f"{result.verdict.verdict} in {run.test} under {at} ({run.id})")
         if run.site:
             self._progress.ran()
-
-    def _is_known(self, one: Judged) -> bool:
-        """Return True if an earlier finding has the same cause."""
-        from simulator.exploration.judgement.causes import key_of
-
-        cause = key_of(one)
-        known = cause in self._causes
-        self._causes.add(cause)
-        return known
 
 
 class _FlipProgress(ProgressListener[None]):
@@ -246,10 +232,8 @@ def _nothing_about_faults() -> None:
         for name in context.params
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE and context.params[name]
     ]
-    for name in given:
-        if name in _OF_FINDINGS:
-            fail([f"--assumptions runs the tests without faults, so it cannot be combined with --{name}"],
-                 EXIT_USAGE)  # fmt: skip
+    if clashing := [name for name in given if name in _OF_FINDINGS]:
+        fail(f"--assumptions runs the tests without faults, so it cannot be combined with --{clashing[0]}")
     for name in given:
         if name in _OF_FAULTS:
             option = "settle" if name == "settles" else name
@@ -265,8 +249,9 @@ def _hooks(settles: tuple[str, ...], books: str | None, quiesce: str | None) -> 
     for name, given in (("modes", modes), ("commands", jobs)):
         if len(given) > 1:
             said = f"--settle has two {name}, {given[0]!r} and {given[1]!r}"
-            fail([f"{said}: give one command and one of {', '.join(MODES)}"], EXIT_USAGE)
-    return Hooks(jobs[0] if jobs else None, books, mode=modes[0] if modes else Hooks.mode, quiesce=quiesce)
+            fail(f"{said}: give one command and one of {', '.join(MODES)}")
+    mode = modes[0] if modes else Hooks.mode
+    return Hooks(jobs[0] if jobs else None, books, mode=mode, quiesce=quiesce)
 
 
 def _tolerated(during: bool, tolerate: str | None, command: tuple[str, ...]) -> int | None:
@@ -278,13 +263,10 @@ def _tolerated(during: bool, tolerate: str | None, command: tuple[str, ...]) -> 
 
     if not during:
         if tolerate is not None:
-            fail(["--tolerate sets how long books may disagree during a test. Use it with --during"], EXIT_USAGE)
+            fail("--tolerate sets how long books may disagree during a test. Use it with --during")
         return None
     if not is_pytest(executable(command)):
-        fail(
-            [f"--during needs pytest as the command, not {command[0]!r}: explore can follow the clock only in pytest"],
-            EXIT_USAGE,
-        )
+        fail(f"--during needs pytest as the command, not {command[0]!r}: explore can follow the clock only in pytest")
     if tolerate in (None, "0", "0s"):
         return 0
     return round(1000 * (_seconds("--tolerate", tolerate) or 0))
@@ -292,17 +274,15 @@ def _tolerated(during: bool, tolerate: str | None, command: tuple[str, ...]) -> 
 
 def _classes(given: str | None, known: tuple[str, ...]) -> tuple[str, ...]:
     """Return the requested fault classes in catalogue order."""
-    from simulator.engine.text.strict import did_you_mean
-
     if given is None:
         return known
     names = [name.strip() for name in given.split(",") if name.strip()]
     for name in names:
         if name not in known:
-            said = f"--faults: unknown class {name!r}{did_you_mean(name, known)} ({', '.join(known)})"
-            fail([said, "`rampsim docs reference/explore` explains the classes"], EXIT_USAGE)
+            said = f"--faults: unknown class {name!r}{strict.did_you_mean(name, known)} ({', '.join(known)})"
+            fail(said, "`rampsim docs reference/explore` explains the classes")
     if not names:
-        fail(["--faults is empty: name at least one class"], EXIT_USAGE)
+        fail("--faults is empty: name at least one class")
     return tuple(name for name in known if name in names)
 
 

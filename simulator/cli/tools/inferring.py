@@ -5,22 +5,19 @@ from __future__ import annotations
 import datetime
 import json
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from simulator.cli.output import EXIT_REFUSED, EXIT_USAGE, fail, require_writable, say, write_file
+from simulator.cli.output import Exit, exits, fail, require_writable, say, write_json
 from simulator.cli.progress import Line
+from simulator.cli.tools.verdicts import line_of, report_facts
 from simulator.engine.text.reports import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from simulator.engine.text.json import JsonObject
-    from simulator.evidence.corpus import Exchange
-    from simulator.evidence.probing import Verdict
+from simulator.evidence import corpus, facts, observed, probing
+from simulator.evidence.replay import inferring
+from simulator.service import TOOLING
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -42,91 +39,68 @@ def infer(directory: Path, out: Path | None, as_json: Path | None, name: str | N
     Exits with 1 if the recording contradicts an assumption. If no recorded call could be replayed, also exits with 1,
     and does not write the observed file.
     """
-    from simulator.cli.tools.verdicts import report_facts
-    from simulator.evidence import observed
-    from simulator.evidence.corpus import BadCorpus, read_corpus
-    from simulator.evidence.facts import recorded_environment, recorded_facts
-    from simulator.evidence.replay.inferring import Inference
-    from simulator.service import TOOLING
-
     require_writable(out, out and observed.draft_of(out), as_json)
     if out is not None and out.exists():
         _require_inferred(out)
-    try:
-        corpus = read_corpus(directory, base)
-    except BadCorpus as error:
-        fail([str(error)], EXIT_USAGE)
+    with exits(corpus.BadCorpus):
+        recorded = corpus.read_corpus(directory, base)
     line = Line()
-    inference = Inference(corpus, TOOLING.probing(), TOOLING.alternatives(), report=line.say)
+    inference = inferring.Inference(recorded, TOOLING.probing(), TOOLING.alternatives(), report=line.say)
     try:
         verdicts = inference.verdicts()
     finally:
         line.clear()
         inference.close()
-    left_out = [*map(str, corpus.damaged), *inference.left_out()]
-    exchanges = _referred(verdicts, corpus.exchanges)
-    facts = recorded_facts(corpus.exchanges, TOOLING.probing(), left_out.append)
+    left_out = [*map(str, recorded.damaged), *inference.left_out()]
+    rows = [json.loads(one.line()) for one in recorded.exchanges]
+    verdicts, exchanges = observed.referred(verdicts, rows)
+    found = facts.recorded_facts(recorded.exchanges, TOOLING.probing(), left_out.append)
     _report(verdicts, left_out, inference.replayed)
-    report_facts(facts)
+    report_facts(found)
     if out is not None and inference.replayed:
         files = [directory] if directory.is_file() else [*directory.iterdir()]
         newest = max(path.stat().st_mtime for path in files)
         date = datetime.datetime.fromtimestamp(newest, datetime.UTC).date()
         name = name or directory.absolute().name
-        environment = recorded_environment(corpus.exchanges)
+        environment = facts.recorded_environment(recorded.exchanges)
         try:
-            observed.write(out, None, environment, verdicts, exchanges, facts, name, date)
+            observed.write(out, None, environment, verdicts, exchanges, found, name, date)
         except OSError as error:
-            fail([f"cannot write {out}: {error.strerror or error}"], EXIT_USAGE)
-    if as_json is not None:
-        report: JsonObject = {
-            "version": 1,
-            "target": None,
-            "calls": 0,
-            "replayed": inference.replayed,
-            "left_out": left_out,
-            "assumptions": [asdict(one) for one in verdicts],
-            "facts": facts,
-            "exchanges": exchanges,
-        }
-        write_file(as_json, json.dumps(report, indent=2, ensure_ascii=False) + "\n")
+            fail(f"cannot write {out}: {error.strerror or error}")
+    report = {
+        "version": 1,
+        "target": None,
+        "calls": 0,
+        "replayed": inference.replayed,
+        "left_out": left_out,
+        "assumptions": [asdict(one) for one in verdicts],
+        "facts": found,
+        "exchanges": exchanges,
+    }
+    write_json(as_json, report)
     if not inference.replayed:
-        fail([f"{directory}: no call in the recording could be replayed, so no assumption was decided"], EXIT_REFUSED)
+        why = "no call in the recording could be replayed, so no assumption was decided"
+        fail(f"{directory}: {why}", code=Exit.REFUSED)
     if any(one.verdict in ("differs", "neither") for one in verdicts):
-        raise SystemExit(EXIT_REFUSED)
+        raise SystemExit(Exit.REFUSED)
 
 
 def _require_inferred(out: Path) -> None:
     """Exit with code 2 if an existing file does not come from an earlier run of `rampsim infer`."""
-    from simulator.evidence import observed
-    from simulator.service import TOOLING
-
     if not out.is_file():
-        fail([f"--out: {out} is not a regular file"], EXIT_USAGE)
+        fail(f"--out: {out} is not a regular file")
     try:
         file = observed.read(out, TOOLING.alternatives())
     except observed.BadObserved as error:
-        fail([f"--out: {error}. The file would be overwritten. Use another --out"], EXIT_USAGE)
+        fail(f"--out: {error}. The file would be overwritten. Use another --out")
     if not observed.is_inferred(file):
         wrote = f"--out: {out}: `rampsim probe` wrote this file, and its verdicts would be overwritten"
-        fail([f"{wrote}. Use another --out. `rampsim serve` accepts both files"], EXIT_USAGE)
+        fail(f"{wrote}. Use another --out. `rampsim serve` accepts both files")
 
 
-def _referred(verdicts: Sequence[Verdict], exchanges: Sequence[Exchange]) -> list[object]:
-    """Return the exchanges that the verdicts refer to.
-
-    Each reference in a verdict is replaced with an index into this list.
-    """
-    wanted = sorted({index for one in verdicts for index in one.exchanges})
-    places = {index: at for at, index in enumerate(wanted)}
+def _report(verdicts: Sequence[probing.Verdict], left_out: Sequence[str], replayed: int) -> None:
     for one in verdicts:
-        one.exchanges = [places[index] for index in one.exchanges]
-    return [json.loads(exchanges[index].line()) for index in wanted]
-
-
-def _report(verdicts: Sequence[Verdict], left_out: Sequence[str], replayed: int) -> None:
-    for one in verdicts:
-        say(f"{one.id:<18} {one.verdict:<10} {one.alternative or one.seen or one.reason or ''}".rstrip())
+        say(line_of(one))
     for row in left_out:
         say(f"not used: {row}")
     counts = Counter(one.verdict for one in verdicts)

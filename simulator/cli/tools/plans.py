@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simulator.cli.output import say
+from simulator.engine.text.json import JsonObject, Shown
 from simulator.engine.text.reports import counted
-
-if TYPE_CHECKING:
-    from simulator.engine.text.json import JsonObject, Shown
-    from simulator.evidence.flow import Step
-    from simulator.evidence.planning import Options, Planned
+from simulator.evidence import facts, flow, planning
+from simulator.service import TOOLING
 
 _PREPARING = 8
 """The number of calls besides the probes: sign-in, balances (2), clock (2), recipient, and the webhook endpoint (2)."""
@@ -22,21 +20,20 @@ _TRIED = "needs-event, tried"
 
 
 def plan_document(
-    planned: Sequence[Planned], document: Shown, options: Options, calls: int, known_facts: JsonObject | None
-) -> JsonObject:
+    planned: Sequence[planning.Planned],
+    document: Shown,
+    options: planning.Options,
+    calls: int,
+    known_facts: JsonObject | None,
+) -> JsonObject:  # fmt: skip
     """Return the plan as JSON. `known_facts`: the facts that are not read, or None to read no facts."""
-    from simulator.evidence.facts import count_calls
-    from simulator.evidence.flow import read_steps
-    from simulator.evidence.planning import blocked, by_chance
-    from simulator.service import TOOLING
-
     probing, switches = TOOLING.probing(), TOOLING.alternatives()
-    steps = read_steps(probing.steps)
-    unsure = by_chance(planned, switches, steps, options)
+    steps = flow.read_steps(probing.steps)
+    unsure = planning.by_chance(planned, switches, steps, options)
     open_: dict[str, dict[str, str]] = {
         one: dict.fromkeys(alternatives, _TRIED) for one, alternatives in unsure.items()
     }
-    for one, reasons in blocked(document, switches, options).items():
+    for one, reasons in planning.blocked(document, switches, options).items():
         if (not options.only or one in options.only) and one not in options.skip:
             open_[one] = {**open_.get(one, {}), **reasons}
     return {
@@ -45,31 +42,29 @@ def plan_document(
         "calls": {
             "preparing": _PREPARING,
             "probes": sum(row.most_calls for row in planned),
-            "facts": 0 if known_facts is None else count_calls(probing, known_facts),
+            "facts": 0 if known_facts is None else facts.count_calls(probing, known_facts),
             "allowed": calls,
         },
         "open": {one: open_[one] for one in switches if one in open_},
     }
 
 
-def _row(row: Planned, steps: Mapping[str, Step], steers: bool) -> JsonObject:
-    from simulator.evidence.flow import steps_in
-
-    flow = steps_in(row.flow, steps)
+def _row(row: planning.Planned, steps: Mapping[str, flow.Step], steers: bool) -> JsonObject:
+    played = flow.steps_in(row.flow, steps)
     return {
         "ids": [probe["id"] for probe in row.probes],
         "creates": row.probes[0]["spend"],
         "wait_seconds": max(probe["wait_seconds"] for probe in row.probes),
-        "calls": row.calls + sum(bool(step.undo) for step in flow),
+        "calls": row.calls + sum(bool(step.undo) for step in played),
         "most_calls": row.most_calls,
-        "steps": [*_described([step for step in flow if steers or not step.optional])],
-        "clean_up": [_REFERENCE.sub(r"{\1}", step.undo) for step in flow if step.undo],
+        "steps": [*_described([step for step in played if steers or not step.optional])],
+        "clean_up": [_REFERENCE.sub(r"{\1}", step.undo) for step in played if step.undo],
     }
 
 
-def _described(flow: Sequence[Step]) -> Iterator[str]:
+def _described(steps: Sequence[flow.Step]) -> Iterator[str]:
     seen: list[str] = []
-    for step in flow:
+    for step in steps:
         if step.wait:
             time = _REFERENCE.fullmatch(step.wait)
             yield f"wait {step.wait}" if time is None else f"wait until {time[1]}"

@@ -8,33 +8,19 @@ import shlex
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
 
-from simulator.cli.output import (
-    EXIT_REFUSED,
-    EXIT_UNREACHABLE,
-    EXIT_USAGE,
-    fail,
-    require_writable,
-    say,
-    write_file,
-)
+from simulator.cli.output import Exit, fail, require_writable, say, write_json
 from simulator.cli.progress import Line
-from simulator.cli.remote import control_on_loopback, is_address, refuse_foreign
+from simulator.cli.remote import control_on_loopback, is_address, key_pair, refuse_foreign, target_keys
+from simulator.cli.tools import plans, verdicts
 from simulator.cli.tools.assuming import known_switches
-from simulator.cli.tools.plans import plan_document, print_plan
-from simulator.cli.tools.verdicts import hint, report
-
-if TYPE_CHECKING:
-    import ssl
-
-    from simulator.engine.clients.control import ControlClient
-    from simulator.engine.worlds.observations import Observed
-    from simulator.evidence.listener import Listener
-    from simulator.evidence.session import Order
+from simulator.engine.clients import control as clients
+from simulator.evidence import flow, interrupts, listener, observed, planning, remote, session
+from simulator.kernel.clock import parse_duration
+from simulator.service import LIVE_KEYS, TOOLING
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _LISTEN = re.compile(r".+:[0-9]{1,5}")
@@ -46,12 +32,7 @@ KEY_OPTIONS = {"--public-key": "RAMPSIM_PUBLIC_KEY", "--secret-key": "RAMPSIM_SE
 
 @click.command()
 @click.option("--target", metavar="URL", help="Base URL that ends with /v1.")
-@click.option(
-    "--public-key", metavar="KEY", envvar="RAMPSIM_PUBLIC_KEY", show_envvar=True, help="Public key for the target."
-)
-@click.option(
-    "--secret-key", metavar="KEY", envvar="RAMPSIM_SECRET_KEY", show_envvar=True, help="Secret key for the target."
-)
+@target_keys
 @click.option(
     "--spend", type=click.Choice(["none", "sandbox"]), default="none", show_default=True,
     help="none: only reads, quotes and calls that are refused. sandbox: also create resources and transactions.",
@@ -99,30 +80,29 @@ def probe(
     Exits with 1 if the service contradicts an assumption, with 3 if no service responds, and with 130 or 143 after
     SIGINT or SIGTERM.
     """
-    from simulator.evidence.flow import read_steps
-    from simulator.evidence.observed import draft_of
-    from simulator.evidence.planning import Options, plan, read_probes
-    from simulator.evidence.session import Order
-    from simulator.kernel.clock import parse_duration
-    from simulator.service import LIVE_KEYS, TOOLING
-
     probing, switches = TOOLING.probing(), known_switches((*only, *skip))
     if not [one for one in switches if (not only or one in only) and one not in skip]:
-        fail(["--only and --skip leave no assumption to decide"], EXIT_USAGE)
+        fail("--only and --skip leave no assumption to decide")
     try:
         wait_seconds = parse_duration(wait) / 1000
     except ValueError:
-        fail([f"--wait: {wait!r} is not a duration like 90s or 2h"], EXIT_USAGE)
+        fail(f"--wait: {wait!r} is not a duration like 90s or 2h")
     if out is not None and out.exists() and not out.is_file():
-        fail([f"--out: {out} is not a regular file"], EXIT_USAGE)
-    require_writable(out, out and draft_of(out), as_json)
+        fail(f"--out: {out} is not a regular file")
+    require_writable(out, out and observed.draft_of(out), as_json)
     base_url, keys = "", ("", "")
     if not plan_only:
         base_url, keys = _checked_target(target, public_key, secret_key, spend, allow_live)
-    earlier = _earlier(out, target, secret_key and _environment(secret_key))
+    earlier = None
+    if out is not None:
+        environment = secret_key and _environment(secret_key)
+        try:
+            earlier = observed.read_earlier(out, target, environment, switches)
+        except observed.BadObserved as error:
+            fail(f"--out: {error}")
     client = None if plan_only and control == "auto" else _control(control, target)
     _check_webhook_options(webhook_url, listen, webhook_key, spend)
-    options = Options(
+    options = planning.Options(
         spends=probing.spends if spend == "sandbox" else probing.free,
         wait_seconds=wait_seconds,
         steers=client is not None,
@@ -131,22 +111,29 @@ def probe(
         skip=skip,
         first=_first(priorities),
     )
-    document, steps = read_probes(probing), read_steps(probing.steps)
     if plan_only:
+        document, steps = planning.read_probes(probing), flow.read_steps(probing.steps)
         facts = None if only else {} if earlier is None else earlier.facts
-        made = plan_document(plan(document, switches, steps, options), document, options, calls, facts)
-        print_plan(made)
-        if as_json is not None:
-            as_json.write_text(json.dumps(made, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        made = plans.plan_document(planning.plan(document, switches, steps, options), document, options, calls, facts)
+        plans.print_plan(made)
+        write_json(as_json, made)
         return
+    tls = None
+    if ca is not None:
+        import ssl
+
+        try:
+            tls = ssl.create_default_context(cafile=ca)
+        except OSError:  # `ssl.SSLError` is one
+            fail(f"--ca: {ca}: is not a PEM certificate file")
     if earlier is not None:
         say(f"{out}: continuing the file of {earlier.date}", err=True)
-    order = Order(
+    order = session.Order(
         base_url, keys, _environment(keys[1]), options, calls, name, out, earlier, client,
         live_keys=None if allow_live else LIVE_KEYS,
         listener=_listener(client, webhook_url, listen, webhook_key),
         account={"user_id": user_id} if user_id else {},
-        tls=None if ca is None else _tls(ca),
+        tls=tls,
     )  # fmt: skip
     try:
         _run(order, as_json)
@@ -155,43 +142,24 @@ def probe(
             order.listener.close()
 
 
-def _tls(ca: str) -> ssl.SSLContext:
-    import ssl
-
-    try:
-        return ssl.create_default_context(cafile=ca)
-    except (ssl.SSLError, OSError):
-        fail([f"--ca: {ca}: is not a PEM certificate file"], EXIT_USAGE)
-
-
 def _checked_target(
     target: str | None, public_key: str | None, secret_key: str | None, spend: str, allow_live: bool
 ) -> tuple[str, tuple[str, str]]:
     """Return the base URL and the keys. Exit with code 2 if they cannot be used."""
     if target is None:
-        fail(["--target is missing. Give a base URL that ends with /v1, or --plan to make no calls"], EXIT_USAGE)
+        fail("--target is missing. Give a base URL that ends with /v1, or --plan to make no calls")
     if not is_address(target):
-        fail([f"--target: {target!r} is not a URL. Give a base URL that ends with /v1"], EXIT_USAGE)
-    if not (public_key and secret_key):
-        fail(["--target needs a key pair: --public-key and --secret-key"], EXIT_USAGE)
-    _refuse_live(secret_key, public_key, spend, allow_live)
-    return target.rstrip("/"), (public_key, secret_key)
-
-
-def _earlier(out: Path | None, target: str | None, environment: str | None) -> Observed | None:
-    """Read the observed file that the run continues. Exit with code 2 if the run cannot continue it."""
-    from simulator.evidence import observed
-    from simulator.service import TOOLING
-
-    try:
-        return None if out is None else observed.read_earlier(out, target, environment, TOOLING.alternatives())
-    except observed.BadObserved as error:
-        fail([f"--out: {error}"], EXIT_USAGE)
+        fail(f"--target: {target!r} is not a URL. Give a base URL that ends with /v1")
+    keys = key_pair(public_key, secret_key)
+    if any(map(LIVE_KEYS.is_real, keys)):
+        if not allow_live:
+            fail("the keys are live keys. Use sandbox keys, or add --allow-live and --spend none")
+        if spend != "none":
+            fail("--allow-live needs --spend none: live keys move real money")
+    return target.rstrip("/"), keys
 
 
 def _environment(secret_key: str) -> str:
-    from simulator.service import LIVE_KEYS
-
     return "production" if LIVE_KEYS.is_live(secret_key) else "sandbox"
 
 
@@ -199,32 +167,31 @@ def _check_webhook_options(url: str | None, listen: str, key: str | None, spend:
     if url is None:
         return
     if not is_address(url):
-        fail([f"--webhook-url: {url!r} is not a URL"], EXIT_USAGE)
+        fail(f"--webhook-url: {url!r} is not a URL")
     if spend != "sandbox":
-        fail(["--webhook-url needs --spend sandbox: it registers an endpoint"], EXIT_USAGE)
+        fail("--webhook-url needs --spend sandbox: it registers an endpoint")
     if not key:
-        fail(["--webhook-url needs --webhook-key, which verifies the signatures"], EXIT_USAGE)
+        fail("--webhook-url needs --webhook-key, which verifies the signatures")
     if _LISTEN.fullmatch(listen) is None:
-        fail([f"--listen: {listen!r} is not HOST:PORT"], EXIT_USAGE)
+        fail(f"--listen: {listen!r} is not HOST:PORT")
 
 
-def _listener(client: ControlClient | None, url: str | None, listen: str, key: str | None) -> Listener | None:
+def _listener(
+    client: clients.ControlClient | None, url: str | None, listen: str, key: str | None
+) -> listener.Listener | None:
     """Open the webhook listener. For a controlled simulator, it is on loopback and uses the world's key."""
-    from simulator.engine.clients.control import CallRefused, Unreachable
-    from simulator.evidence.listener import Listener
-
     if url is not None and key:
         host, _, port = listen.rpartition(":")
         try:
-            return Listener(host.strip("[]"), int(port), url, key)
+            return listener.Listener(host.strip("[]"), int(port), url, key)
         except (OSError, OverflowError) as error:
-            fail([f"--listen: cannot listen on {listen}: {getattr(error, 'strerror', None) or error}"], EXIT_USAGE)
+            fail(f"--listen: cannot listen on {listen}: {getattr(error, 'strerror', None) or error}")
     if client is None:
         return None
     try:
         credentials = client.get("/worlds/default")["credentials"]
-        return Listener("127.0.0.1", 0, "", next(iter(credentials.values()))["webhook_key"])
-    except (Unreachable, CallRefused, KeyError, StopIteration):
+        return listener.Listener("127.0.0.1", 0, "", next(iter(credentials.values()))["webhook_key"])
+    except (clients.Unreachable, clients.CallRefused, KeyError, StopIteration):
         return None
 
 
@@ -233,14 +200,10 @@ def _first(path: Path | None) -> tuple[str, ...]:
     if path is None:
         return ()
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        left: list[object] = [json.loads(path.read_text(encoding="utf-8"))]
     except (ValueError, OSError):
-        fail(
-            [f"{path} is not valid JSON; use assumptions.json as written by `rampsim explore --assumptions`"],
-            EXIT_USAGE,
-        )
+        fail(f"{path} is not valid JSON; use assumptions.json as written by `rampsim explore --assumptions`")
     found: dict[str, None] = {}
-    left = [content]
     while left:
         value = left.pop(0)
         if isinstance(value, dict):
@@ -252,93 +215,73 @@ def _first(path: Path | None) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _control(control: str, target: str | None) -> ControlClient | None:
+def _control(control: str, target: str | None) -> clients.ControlClient | None:
     """Return a client for the simulator that the probe may control, or None."""
-    from simulator.engine.clients.control import CallRefused, ControlClient, Unreachable
-
     url = None if control == "none" else control_on_loopback(target) if control == "auto" else control
     if url is None:
         return None
     if control != "auto":
         refuse_foreign(control)
-    client = ControlClient(url, timeout_seconds=60)
+    client = clients.ControlClient(url, timeout_seconds=60)
     try:
-        clock = client.get("/clock")
-    except (Unreachable, CallRefused) as error:
+        clock, problem = client.get("/clock"), f"{url} is not a simulator"
+    except (clients.Unreachable, clients.CallRefused) as error:
         clock, problem = None, str(error)
-    else:
-        problem = f"{url} is not a simulator"
     if isinstance(clock, dict) and isinstance(clock.get("now"), str):
         return client
     if control != "auto":
-        fail([f"--control: {problem}"], EXIT_UNREACHABLE)
+        fail(f"--control: {problem}", code=Exit.UNREACHABLE)
     return None
 
 
-def _refuse_live(secret_key: str, public_key: str, spend: str, allow_live: bool) -> None:
-    from simulator.service import LIVE_KEYS
-
-    if not (LIVE_KEYS.is_real(secret_key) or LIVE_KEYS.is_real(public_key)):
-        return
-    if not allow_live:
-        fail(["the keys are live keys. Use sandbox keys, or add --allow-live and --spend none"], EXIT_USAGE)
-    if spend != "none":
-        fail(["--allow-live needs --spend none: live keys move real money"], EXIT_USAGE)
-
-
-def _run(order: Order, as_json: Path | None) -> None:
+def _run(order: session.Order, as_json: Path | None) -> None:
     from signal import SIGINT
 
-    from simulator.evidence.interrupts import Interrupted
-    from simulator.evidence.remote import NotTheService, SpentBudget
-    from simulator.evidence.session import NotSaved, Session
-
-    session = Session(order)
+    run = session.Session(order)
     begun = time.monotonic()
     line = Line()
     signal, unsaved = 0, ""
     try:
-        with session.service.interrupts.received():
-            session.run(line.say, lambda text: say(text, err=True))
-    except (NotTheService, SpentBudget) as error:
+        with run.service.interrupts.received():
+            run.run(line.say, lambda text: say(text, err=True))
+    except (remote.NotTheService, remote.SpentBudget) as error:
         line.clear()
-        fail([str(error)], EXIT_UNREACHABLE)
-    except Interrupted as error:
-        signal, session.ended = error.signal, f"{error}. {_continuation(order)}"
+        fail(str(error), code=Exit.UNREACHABLE)
+    except interrupts.Interrupted as error:
+        signal, run.ended = error.signal, f"{error}. {_continuation(order)}"
     except KeyboardInterrupt:
-        signal, session.ended = SIGINT, f"a second signal interrupted the clean-up. {_continuation(order)}"
-    except NotSaved as error:
+        signal, run.ended = SIGINT, f"a second signal interrupted the clean-up. {_continuation(order)}"
+    except session.NotSaved as error:
         unsaved = str(error)
     finally:
         line.clear()
-    decisions, service = session.decisions, session.service
-    report(decisions, session.facts, service.calls, session.ended)
-    hint(order, decisions, service.exchanges)
+    decided, service = run.decisions.verdicts.values(), run.service
+    verdicts.report(decided, run.facts, service.calls, run.ended)
+    verdicts.hint(order, decided, service.exchanges)
     for call in service.left_behind:
         say(f"Not cleaned up, because this call was not possible: {call}", err=True)
-    if as_json is not None:
-        content = {
-            "version": 1,
-            "target": order.target,
-            "seconds": round(time.monotonic() - begun, 1),
-            "calls": service.calls,
-            "assumptions": [asdict(one) for one in decisions.verdicts.values()],
-            "facts": session.facts,
-            "exchanges": service.exchanges,
-        }
-        write_file(as_json, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+    content = {
+        "version": 1,
+        "target": order.target,
+        "seconds": round(time.monotonic() - begun, 1),
+        "calls": service.calls,
+        "assumptions": [asdict(one) for one in decided],
+        "facts": run.facts,
+        "exchanges": service.exchanges,
+    }
+    write_json(as_json, content)
     if signal:
         raise SystemExit(_SIGNALLED + signal)
     if unsaved:
-        fail([unsaved], EXIT_USAGE)
-    verdicts = {one.verdict for one in decisions.verdicts.values()}
-    if verdicts & {"differs", "neither"}:
-        raise SystemExit(EXIT_REFUSED)
-    if verdicts == {"undecided"} and all(one.reason == "unreachable" for one in decisions.verdicts.values()):
-        raise SystemExit(EXIT_UNREACHABLE)
+        fail(unsaved)
+    results = {one.verdict for one in decided}
+    if results & {"differs", "neither"}:
+        raise SystemExit(Exit.REFUSED)
+    if results == {"undecided"} and all(one.reason == "unreachable" for one in decided):
+        raise SystemExit(Exit.UNREACHABLE)
 
 
-def _continuation(order: Order) -> str:
+def _continuation(order: session.Order) -> str:
     """Return one line on how to continue a run that was interrupted."""
     if order.out is None:
         return "No verdict was saved. A run with --out FILE can be continued"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from simulator.cli.output import EXIT_REFUSED, EXIT_USAGE, fail, say
+from simulator.cli.output import Exit, fail, say
 from simulator.kernel.dataclass import dataclass
 
 _FOLDER = Path(__file__).parents[2] / "docs" / "recipes"
@@ -54,7 +54,7 @@ def _recipe(name: str) -> Recipe:
     if name not in known:
         near = [one for one in known if one.startswith(name)] or get_close_matches(name, known, 1)
         meant = f"; did you mean {' or '.join(near)}?" if near else ""
-        fail([f"there is no recipe {name!r}{meant or ';'} `rampsim recipe list` lists all recipes"], EXIT_REFUSED)
+        fail(f"there is no recipe {name!r}{meant or ';'} `rampsim recipe list` lists all recipes", code=Exit.REFUSED)
     return known[name]
 
 
@@ -108,16 +108,20 @@ def write(name: str, to: Path, force: bool) -> None:
     ]
     if in_the_way:
         what = "a directory" if in_the_way[0].is_dir() else "not a directory"
-        fail([f"{in_the_way[0]} is {what}, so nothing was written; choose another directory with --to"], EXIT_USAGE)
+        fail(f"{in_the_way[0]} is {what}, so nothing was written; choose another directory with --to")
     taken = [path for path, text in texts.items() if path.exists() and path.read_bytes() != text.encode()]
     if taken and not force:
         lines = [f"{path} exists and differs" for path in taken]
-        fail([*lines, "nothing was written; use --force to replace files, or --to for another directory"], EXIT_REFUSED)
+        fail(
+            *lines,
+            "nothing was written; use --force to replace files, or --to for another directory",
+            code=Exit.REFUSED,
+        )
     for path, text in texts.items():
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, "utf-8")
         except OSError as error:
-            fail([f"cannot write {path}: {error.strerror or error} ({error.filename})"], EXIT_USAGE)
+            fail(f"cannot write {path}: {error.strerror or error} ({error.filename})")
         say(str(path))
     say(f"Written. Next steps: rampsim recipe show {name}")

@@ -5,22 +5,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
-from simulator.cli.output import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail, read_file, say, write_file
+from simulator import host
+from simulator.cli.output import Exit, fail, read_file, say, write_file
 from simulator.cli.remote import refuse_foreign, remote
 from simulator.cli.tools import completing
+from simulator.engine.clients import asynchronous
 from simulator.engine.clients import control as clients
+from simulator.engine.scenario.files import library, loader, shipped
+from simulator.engine.scenario.language import parts
+from simulator.engine.scenario.run import results, runner
+from simulator.engine.server import config, process
 from simulator.engine.text import reports
-
-if TYPE_CHECKING:
-    from simulator.engine.scenario.files.library import FileProblem, ScenarioFile
-    from simulator.engine.scenario.run.results import RunResult
+from simulator.engine.text.reports import counted
+from simulator.service import TOKEN_EXCHANGE
 
 
 @click.group()
@@ -40,45 +44,40 @@ def validate(files: tuple[Path, ...], strict: bool) -> None:
     Problems are printed as FILE:LINE:COLUMN: MESSAGE. A warning is about something legal but probably wrong, such as an
     unknown field or a rule that can never match. With --strict, warnings are problems.
     """
-    from simulator.engine.scenario.files.library import Library, names_in
-    from simulator.engine.scenario.files.loader import Loader, ScenarioError
-    from simulator.engine.scenario.files.shipped import shipped_directory
-    from simulator.host import Simulator
-
-    loader = Loader(Simulator(library=Library()).vocabulary)
-    known = names_in([*sorted(shipped_directory().glob("*.yaml")), *files])
+    reader = loader.Loader(host.Simulator(library=library.Library()).vocabulary)
+    known = library.names_in([*sorted(shipped.shipped_directory().glob("*.yaml")), *files])
     problems = warned = 0
     for path in files:
-        errors: list[FileProblem] = []
-        warnings: tuple[FileProblem, ...] = ()
+        errors: list[library.FileProblem] = []
+        warnings: tuple[library.FileProblem, ...] = ()
         try:
-            warnings = loader.load_file(path, known).warnings
+            warnings = reader.load_file(path, known).warnings
         except OSError as error:
             problems += 1
             say(f"{path}:1:1: cannot read the file: {error.strerror or error}")
-        except ScenarioError as error:
+        except loader.ScenarioError as error:
             errors, warnings = error.errors, error.warnings
         found = [*((one, "") for one in errors), *((one, "" if strict else "warning: ") for one in warnings)]
         for one, word in sorted(found, key=lambda pair: (pair[0]["line"], pair[0]["column"])):
-            where = f"{one['path']}: " if one["path"] else ""
-            say(f"{path}:{one['line']}:{one['column']}: {word}{where}{one['message']}")
+            _say_problem(path, one, word)
         problems, warned = problems + len(errors), warned + len(warnings)
     if problems or (strict and warned):
-        count = problems + warned * strict
-        fail([f"{count} {'problem' if count == 1 else 'problems'} found"], EXIT_REFUSED)
+        fail(f"{counted(problems + warned * strict, 'problem')} found", code=Exit.REFUSED)
     valid = "1 file is valid" if len(files) == 1 else f"{len(files)} files are valid"
-    hint = f"; {warned} {'warning' if warned == 1 else 'warnings'} (--strict counts them as problems)" if warned else ""
-    say(valid + hint)
+    say(valid + (f"; {counted(warned, 'warning')} (--strict counts them as problems)" if warned else ""))
+
+
+def _say_problem(path: Path, problem: Mapping[str, Any], word: str = "") -> None:
+    where = f"{problem['path']}: " if problem["path"] else ""
+    say(f"{path}:{problem['line']}:{problem['column']}: {word}{where}{problem['message']}")
 
 
 @scenario.command("list")
 def list_scenarios() -> None:
     """List the built-in scenarios."""
-    from simulator.host import Simulator
-
-    library = Simulator().library
-    width = max(map(len, library), default=0)
-    for name, file in library.items():
+    files = host.Simulator().library
+    width = max(map(len, files), default=0)
+    for name, file in files.items():
         say(f"{name:<{width}}  {file.description}")
 
 
@@ -105,65 +104,54 @@ def run(scenarios: tuple[str, ...], junit: Path | None, seed: int, url: str | No
         refuse_foreign(url)
     files = _load(scenarios)
     try:
-        results = asyncio.run(_run_all(files, seed, url, control_token or ""))
+        ran = asyncio.run(_run_all(files, seed, url, control_token or ""))
     except ConnectionError:
-        fail([f"no simulator responds at {url}"], EXIT_UNREACHABLE)
+        fail(f"no simulator responds at {url}", code=Exit.UNREACHABLE)
     if junit is not None:
-        write_file(junit, reports.junit([result.suite() for result in results]))
-    failed = [result.name for result in results if not result.passed]
-    if failed:
-        fail([f"failed: {', '.join(failed)}"], EXIT_REFUSED)
+        write_file(junit, reports.junit([result.suite() for result in ran]))
+    if failed := [result.name for result in ran if not result.passed]:
+        fail(f"failed: {', '.join(failed)}", code=Exit.REFUSED)
 
 
-def _load(scenarios: Sequence[str]) -> list[ScenarioFile]:
+def _load(scenarios: Sequence[str]) -> list[library.ScenarioFile]:
     """Return the scenario files with these names or paths.
 
     Exit with 2 if a file does not exist, or with 1 if a file is invalid.
     """
-    from simulator.engine.scenario.files.loader import Loader, ScenarioError
-    from simulator.host import Simulator
-
-    simulator = Simulator()
+    simulator = host.Simulator()
     files = []
     for given in scenarios:
         if given in simulator.library:
             files.append(simulator.library[given])
             continue
         try:
-            files.append(Loader(simulator.vocabulary).load_file(Path(given), simulator.library))
+            files.append(loader.Loader(simulator.vocabulary).load_file(Path(given), simulator.library))
         except OSError:
             close = " or ".join(repr(name) for name in get_close_matches(given, simulator.library, n=3))
             hint = f"did you mean {close}?" if close else "`rampsim scenario list` lists them."
-            fail([f"{given!r} is neither a file nor a built-in scenario; {hint}"], EXIT_USAGE)
-        except ScenarioError as error:
-            fail(str(error).splitlines(), EXIT_REFUSED)
+            fail(f"{given!r} is neither a file nor a built-in scenario; {hint}")
+        except loader.ScenarioError as error:
+            fail(*str(error).splitlines(), code=Exit.REFUSED)
     return files
 
 
-async def _run_all(files: Sequence[ScenarioFile], seed: int, url: str | None, token: str) -> list[RunResult]:
+async def _run_all(
+    files: Iterable[library.ScenarioFile], seed: int, url: str | None, token: str
+) -> list[results.RunResult]:
     """Run the files in order and print each timeline. If no server responds at `url`, raise ConnectionError."""
     from contextlib import AsyncExitStack
 
-    from simulator.engine.clients.asynchronous import HttpClient
-    from simulator.engine.scenario.run import runner
-    from simulator.engine.server.config import Config
-    from simulator.engine.server.process import serving
-    from simulator.host import create_app
-    from simulator.service import TOKEN_EXCHANGE
-
-    results = []
+    ran = []
     async with AsyncExitStack() as stack:
         if url is None:
-            origin, token = await stack.enter_async_context(serving(create_app(Config(clock="manual")))), ""
-        else:
-            origin = url
-        client = HttpClient(origin, token)
+            application = host.create_app(config.Config(clock="manual"))
+            url, token = await stack.enter_async_context(process.serving(application)), ""
+        client = asynchronous.HttpClient(url, token)
         await client.request("GET", "/_simulator/health")
         for file in files:
-            result = await runner.run(file, client, TOKEN_EXCHANGE, seed=seed)
-            say(result.readable())
-            results.append(result)
-    return results
+            ran.append(await runner.run(file, client, TOKEN_EXCHANGE, seed=seed))
+            say(ran[-1].readable())
+    return ran
 
 
 @scenario.command()
@@ -171,32 +159,26 @@ async def _run_all(files: Sequence[ScenarioFile], seed: int, url: str | None, to
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def new(name: str, force: bool) -> None:
     """Write NAME.yaml, a small commented scenario that runs."""
-    from simulator.engine.scenario.language.parts import is_name
-
     path = Path(name if name.endswith((".yaml", ".yml")) else f"{name}.yaml")
-    if not is_name(path.stem):
+    if not parts.is_name(path.stem):
         rule = "use letters, digits, `.`, `-` and `_`, and not `active`"
-        fail([f"{path.stem!r} is not a valid scenario name: {rule}"], EXIT_USAGE)
+        fail(f"{path.stem!r} is not a valid scenario name: {rule}")
     try:
         with path.open("w" if force else "x", encoding="utf-8") as file:
             template = (Path(__file__).parent / "scenario.template.yaml").read_text("utf-8")
             file.write(template.replace("NAME", path.stem))
     except FileExistsError:
-        fail([f"{path} exists; choose another name, or overwrite it with --force"], EXIT_USAGE)
+        fail(f"{path} exists; choose another name, or overwrite it with --force")
     except OSError as error:
-        fail([f"cannot write {path}: {error.strerror or error}"], EXIT_USAGE)
+        fail(f"cannot write {path}: {error.strerror or error}")
     say(f"Wrote {path}. Check it with `rampsim scenario validate {path}`, run it with")
     say(f"`rampsim scenario run {path}`, or serve with it: `rampsim serve --scenario {path}`.")
 
 
 @scenario.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path))
-@click.option(
-    "--activate",
-    "is_activated",
-    is_flag=True,
-    help="Also activate the uploaded scenarios, after those that are already active.",
-)
+@click.option("--activate", "is_activated", is_flag=True,
+              help="Also activate the uploaded scenarios, after those that are already active.")  # fmt: skip
 @remote
 def upload(client: clients.ControlClient, files: tuple[Path, ...], is_activated: bool) -> None:
     """Upload scenario files to a world of a running server.
@@ -216,17 +198,14 @@ def upload(client: clients.ControlClient, files: tuple[Path, ...], is_activated:
                 raise
             count += len(errors)
             for problem in errors:
-                where = f"{problem['path']}: " if problem["path"] else ""
-                say(f"{path}:{problem['line']}:{problem['column']}: {where}{problem['message']}")
+                _say_problem(path, problem)
             continue
         names.append(str(made["name"]))
         say(f"Uploaded {made['name']}.{'' if is_activated else ' Activate it with --activate.'}")
         for warning in made.get("warnings", ()):
             say(f"{path}:{warning['line']}:{warning['column']}: warning: {warning['message']}")
     if count:
-        fail(
-            [f"{count} {'problem' if count == 1 else 'problems'} found; invalid files were not uploaded"], EXIT_REFUSED
-        )
+        fail(f"{counted(count, 'problem')} found; invalid files were not uploaded", code=Exit.REFUSED)
     if is_activated:
         active = [row["name"] for row in client.get("/scenarios")["data"] if row["active"]]
         _activate(client, [*(name for name in active if name not in names), *names])

@@ -3,45 +3,46 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from simulator.cli.output import say
 from simulator.engine.text.reports import counted
+from simulator.evidence import flow, planning, probing, session
+from simulator.service import TOKEN_EXCHANGE, TOOLING
 
 if TYPE_CHECKING:
     from simulator.engine.text.json import JsonObject
-    from simulator.evidence.probing import Decisions
-    from simulator.evidence.session import Order
 
 _SHOWN_CALLS = 3
 _ID = re.compile(r"/[a-z-]*[^a-z/-][^/]*")
 """A path segment with an id."""
 
 
-def report(decisions: Decisions, facts: JsonObject, calls: int, ended: str) -> None:
+def report(verdicts: Iterable[probing.Verdict], facts: JsonObject, calls: int, ended: str) -> None:
     """Print the verdicts, the facts, and why the run ended early."""
     counts: dict[str, int] = {}
-    for one in decisions.verdicts.values():
+    for one in verdicts:
         name = one.verdict if one.reason is None else f"{one.verdict} ({one.reason})"
         counts[name] = counts.get(name, 0) + 1
-        more = one.alternative or one.seen or one.reason or ""
-        say(f"{one.id:<18} {one.verdict:<10} {more}".rstrip())
+        say(line_of(one))
     say(f"\n{', '.join(f'{count} {name}' for name, count in sorted(counts.items()))}; {counted(calls, 'call')}")
     report_facts(facts)
     if ended:
         say(f"The run ended early: {ended}", err=True)
 
 
-def hint(order: Order, decisions: Decisions, exchanges: list[JsonObject]) -> None:
-    """Print the operations that the keys do not permit, and the assumptions that need another user."""
-    from simulator.evidence.flow import read_steps
-    from simulator.evidence.planning import needing, read_probes
-    from simulator.service import TOKEN_EXCHANGE, TOOLING
+def line_of(one: probing.Verdict) -> str:
+    return f"{one.id:<18} {one.verdict:<10} {one.alternative or one.seen or one.reason or ''}".rstrip()
 
-    denied = {one.id for one in decisions.verdicts.values() if one.reason == "needs-permission"}
+
+def hint(order: session.Order, verdicts: Iterable[probing.Verdict], exchanges: list[JsonObject]) -> None:
+    """Print the operations that the keys do not permit, and the assumptions that need another user."""
+    denied = {one.id for one in verdicts if one.reason == "needs-permission"}
     if "user_id" not in order.account and order.control is None:
-        probing = TOOLING.probing()
-        without = sorted(denied & needing(read_probes(probing), read_steps(probing.steps), "user_id"))
+        probes = TOOLING.probing()
+        steps = flow.read_steps(probes.steps)
+        without = sorted(denied & planning.needing(planning.read_probes(probes), steps, "user_id"))
         if without:
             say(f"Add --user-id, the id of another user, to decide {', '.join(without)}", err=True)
     refused = dict.fromkeys(

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import click
 
-from simulator.cli.output import EXIT_REFUSED, EXIT_USAGE, fail, say, show, write_file
+from simulator.cli.output import Exit, fail, say, show, write_file
 from simulator.cli.remote import remote
 from simulator.engine.clients import control as clients
 from simulator.engine.text.reports import Case, Failure, Suite, counted, github_annotation, junit
@@ -68,7 +68,7 @@ def advice(
     rampsim advice --all-worlds --baseline advice.json --fail-on info --format github
     """
     if write_baseline and baseline is None:
-        fail(["--write-baseline needs a file; set it with --baseline"], EXIT_USAGE)
+        fail("--write-baseline needs a file; set it with --baseline")
     rows = client.get("/advice", world="*" if all_worlds else None)["data"]
     if baseline is not None and write_baseline:
         _write(baseline, rows)
@@ -86,7 +86,7 @@ def advice(
         say("\n".join(_github(found) if form == "github" else _text(found, client.url, len(known))))
     least = fail_on or ("info" if fail_on_any else None)
     if least is not None and any(_weight(row) >= SEVERITIES.index(least) for row in found):
-        sys.exit(EXIT_REFUSED)
+        sys.exit(Exit.REFUSED)
 
 
 def _weight(row: Row) -> int:
@@ -111,9 +111,9 @@ def _known(path: Path) -> set[str]:
     try:
         return {str(row["id"]) for row in json.loads(path.read_text("utf-8"))["known"]}
     except OSError as error:
-        fail([f"cannot read --baseline {path}: {error.strerror or error}; write it with --write-baseline"], EXIT_USAGE)
+        fail(f"cannot read --baseline {path}: {error.strerror or error}; write it with --write-baseline")
     except (ValueError, KeyError, TypeError):
-        fail([f"--baseline {path} is not a list of known findings; write it again with --write-baseline"], EXIT_USAGE)
+        fail(f"--baseline {path} is not a list of known findings; write it again with --write-baseline")
 
 
 # --- formats -------------------------------------------------------------------------------------------------------

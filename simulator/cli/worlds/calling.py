@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from simulator.cli.output import EXIT_REFUSED, fail, read_file, say, show
+from simulator.cli.output import Exit, fail, read_file, say, show
 from simulator.cli.remote import remote
 from simulator.engine.clients.control import ControlClient, segment
 from simulator.engine.text.terminal import plain_line
@@ -57,7 +57,7 @@ def call(
             method.upper(), path, document, headers=sent, world=client.world, environment=client.environment
         )
     except ToolRefused as refused:
-        fail([plain_line(f"refused ({refused.code}): {refused.message}")], EXIT_REFUSED)
+        fail(plain_line(f"refused ({refused.code}): {refused.message}"), code=Exit.REFUSED)
     is_refused = reply.status >= 400
     if as_json:
         if reply.body is not None:
@@ -68,7 +68,7 @@ def call(
         error = reply.body.get("error", {}) if isinstance(reply.body, dict) else {}
         at = f" at `{error['param']}`" if error.get("param") else ""
         words = f"{reply.status} {error.get('code', '')}{at}: {error.get('message', reply.body)}"
-        fail([plain_line(words)], EXIT_REFUSED)
+        fail(plain_line(words), code=Exit.REFUSED)
 
 
 def _print(body: object, field: str | None) -> None:
@@ -84,7 +84,7 @@ def _print(body: object, field: str | None) -> None:
             found = found[part]
         else:
             names = ", ".join(found) if isinstance(found, dict) else "none"
-            fail([plain_line(f"the response has no field {field!r}; at {part!r} it has: {names}")], EXIT_REFUSED)
+            fail(plain_line(f"the response has no field {field!r}; at {part!r} it has: {names}"), code=Exit.REFUSED)
     say(found if isinstance(found, str) else json.dumps(found, ensure_ascii=False))
 
 

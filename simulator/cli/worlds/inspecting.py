@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from simulator.cli.output import EXIT_REFUSED, fail, say, show, write_file
+from simulator.cli.output import Exit, fail, say, show, write_file
 from simulator.cli.remote import remote
 from simulator.cli.tools import completing
 from simulator.engine.clients import control as clients
@@ -126,7 +126,7 @@ def find(client: clients.ControlClient, text: tuple[str, ...], limit: int | None
     if answer["truncated"]:
         say("rampsim: the oldest objects were not searched; use a more specific search string", err=True)
     if not rows:
-        fail([f"nothing in this world matches {words!r}"], EXIT_REFUSED)
+        fail(f"nothing in this world matches {words!r}", code=Exit.REFUSED)
 
 
 @click.command()
@@ -195,7 +195,7 @@ def coverage(
         _print(report, missing)
     if fail_under is not None and not report["percent"] >= fail_under:
         say(f"rampsim: coverage {report['percent']} % is below {fail_under:g} %", err=True)
-        sys.exit(EXIT_REFUSED)
+        sys.exit(Exit.REFUSED)
 
 
 def _print(report: Mapping[str, Any], missing: bool) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from simulator.cli.output import EXIT_REFUSED, fail, read_file, say, show, write_file
+from simulator.cli.output import Exit, fail, read_file, say, show, write_file
 from simulator.cli.remote import remote
 from simulator.cli.tools import completing
 from simulator.engine.clients import control as clients
@@ -98,5 +98,5 @@ def id_of(client: clients.ControlClient, given: str) -> str:
     named = [str(row["id"]) for row in rows if row["name"] == given]
     if not named:
         known = ", ".join(row["name"] or row["id"] for row in rows) or "none"
-        fail([f"this world has no snapshot {given!r}; its snapshots are: {known}"], EXIT_REFUSED)
+        fail(f"this world has no snapshot {given!r}; its snapshots are: {known}", code=Exit.REFUSED)
     return named[-1]

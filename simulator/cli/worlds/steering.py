@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from simulator.cli.output import EXIT_REFUSED, fail, say, say_passing, show
+from simulator.cli.output import Exit, fail, say, say_passing, show
 from simulator.cli.remote import remote
 from simulator.cli.tools import completing
 from simulator.cli.worlds.parameters import parameters_of, split
@@ -77,7 +77,7 @@ def advance(
         answer = client.post("/clock/advance?wait=true", {**ways[0], **limits})
     show(answer)
     if answer.get("reached") is False:
-        fail([str(answer.get("stopped", "the clock did not reach the goal"))], EXIT_REFUSED)
+        fail(str(answer.get("stopped", "the clock did not reach the goal")), code=Exit.REFUSED)
 
 
 @clock.command("set")

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from simulator.cli.output import EXIT_USAGE, fail, say, show
+from simulator.cli.output import fail, say, show
 from simulator.cli.remote import remote
 from simulator.cli.server import settings
 from simulator.cli.tools import completing
@@ -177,9 +177,9 @@ def _scenario(given: str) -> Any:
     try:
         read = document.read(path.read_text("utf-8-sig"))
     except (OSError, ValueError) as error:
-        fail([f"--scenario: cannot read {given}: {error}"], EXIT_USAGE)
+        fail(f"--scenario: cannot read {given}: {error}")
     if read.problems:
-        fail([f"{given}:{one.line}:{one.column}: {one.message}" for one in read.problems], EXIT_USAGE)
+        fail(*[f"{given}:{one.line}:{one.column}: {one.message}" for one in read.problems])
     return read.value
 
 
