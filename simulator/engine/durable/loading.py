@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
 
-from simulator.engine.control.worlds.documents import Contents
 from simulator.engine.durable.backend import Backend, StoreDamaged, StoredWorld
-from simulator.engine.durable.gathering import Batches
-from simulator.engine.durable.last_used import LastUsedWriter
-from simulator.engine.durable.stored_world import TrackedWorld
+from simulator.engine.durable.gathering import Batches, TrackedWorld
 from simulator.engine.durable.writes import Base, credentials_in, read_snapshot, read_world
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.worlds.simulator import Snapshot, WorldExists
@@ -19,33 +15,14 @@ _log = logging.getLogger(__name__)
 
 
 class WorldLoader:
-    """Reads worlds from a storage backend into a server's simulator.
+    """Reads worlds from a storage backend into a server's simulator."""
 
-    `note` is called with the id of each world that has unsaved changes.
-    """
-
-    def __init__(
-        self,
-        runtime: Runtime,
-        backend: Backend,
-        contents: Contents,
-        tracked: dict[str, TrackedWorld],
-        batches: Batches,
-        uses: LastUsedWriter,
-        note: Callable[[str], None],
-        wall_clock_ms: Callable[[], int],
-    ) -> None:
+    def __init__(self, runtime: Runtime, backend: Backend, batches: Batches) -> None:
         self.unreadable: dict[str, str] = {}
         """The reason why each world is quarantined, by world id."""
-        self._runtime = runtime
-        self._simulator = runtime.simulator
+        self._driver, self._simulator = runtime.driver, runtime.simulator
         self._backend = backend
-        self._contents = contents
-        self._tracked = tracked
         self._batches = batches
-        self._uses = uses
-        self._note = note
-        self._wall_clock_ms = wall_clock_ms
 
     async def read(self, world_id: str) -> tuple[StoredWorld, Base, list[Snapshot]] | None:
         """Read and decode a saved world. If the world is unreadable, quarantine it and return None."""
@@ -58,9 +35,10 @@ class WorldLoader:
 
     def decode(self, stored: StoredWorld) -> tuple[Base, list[Snapshot]]:
         """Return the state and the snapshots of a saved world. Raise `StoreDamaged` if they cannot be decoded."""
+        contents = self._batches.contents
         try:
-            base = read_world(self._contents, stored.parts, stored.entries)
-            return base, [read_snapshot(self._contents, parts) for parts in stored.snapshots]
+            base = read_world(contents, stored.parts, stored.entries)
+            return base, [read_snapshot(contents, parts) for parts in stored.snapshots]
         except Exception as error:  # Rows that another program has written may raise any exception.
             why = f"this version cannot read its data in {self._backend.name!r} ({error or type(error).__name__})"
             raise StoreDamaged(why) from error
@@ -71,30 +49,38 @@ class WorldLoader:
         If its clock is running, timers that have become due in the meantime fire now. Raise `StoreDamaged` if the world
         cannot start.
         """
+        batches = self._batches
         try:
             world = self._simulator.from_state(base.state, stored.world)
-            tracked = self._tracked[world.id] = TrackedWorld(world, stored.number, self._note, base.clock)
+            tracked = batches.tracked[world.id] = TrackedWorld(world, stored.number, batches.note, base.clock)
             tracked.measure(sum(map(len, stored.parts)), sum(map(len, stored.entries)))
             self._simulator.adopt(world, base.state.blueprint, snapshots, base.snapshots_taken)
         except Exception as error:
             if stored.world in self._simulator.worlds:
                 self._simulator.release_world(stored.world)
-            elif (begun := self._tracked.pop(stored.world, None)) is not None:
+            elif (begun := batches.tracked.pop(stored.world, None)) is not None:
                 begun.let_go()
             if isinstance(error, WorldExists):
                 raise StoreDamaged(f"it has the same keys as the world {str(error)!r}") from None
             _log.error("the world %s cannot be loaded", stored.world, exc_info=error)
             raise StoreDamaged(f"its rows are inconsistent ({error or type(error).__name__})") from error
-        self._uses.bring(tracked, stored.used_ms)
-        self._batches.snapshots[world.id] = {snapshot.id: snapshot for snapshot in snapshots}
+        batches.restore_use(tracked, stored.used_ms)
+        batches.snapshots[world.id] = {snapshot.id: snapshot for snapshot in snapshots}
         if world.clock.mode != "manual":
-            self._runtime.driver.anchor(world, base.clock.passed_seconds(self._wall_clock_ms()))
+            self._driver.anchor(world, base.clock.passed_seconds())
         # The whole world is written again, so that the unreadable rows are removed and counted only once.
         if base.dropped:
             journals = ", ".join(base.dropped)
             _log.warning("the world %s lost %d unreadable rows of %s", world.id, len(base.dropped), journals)
             tracked.begins = True
-            self._note(world.id)
+            batches.note(world.id)
+
+    async def start(self, stored: StoredWorld, base: Base, snapshots: list[Snapshot]) -> None:
+        """Start a world like `let_live`, or quarantine it if it cannot start."""
+        try:
+            self.let_live(stored, base, snapshots)
+        except StoreDamaged as error:
+            await self.set_aside(stored.world, error)
 
     async def set_aside(self, world_id: str, error: StoreDamaged) -> None:
         """Quarantine an unreadable world: leave it in the store, and continue without it.

@@ -33,7 +33,7 @@ def persist(runtime: Runtime, config: Config, asked: Blueprint, make_default: Ca
         return otherwise(asked, saved)
 
     store = SqliteStore(Path((config.store or "").removeprefix("sqlite:///")))
-    persistence = FilePersistence(runtime, store, make_default, differs, idle_seconds=config.idle_worlds_seconds)
+    persistence = FilePersistence(runtime, store, make_default, differs, config.idle_worlds_seconds)
     runtime.persist_with(persistence)
     return persistence
 
@@ -61,8 +61,8 @@ def share(
     simulator = runtime.simulator
     simulator.stand_in = Simulator(simulator.provider, simulator.library).create_world(default)
     store = postgres.PostgresStore(config.store or "", config.advertise or "")
-    replica = sharing.Sharing(runtime, store, make_default, idle_seconds=config.idle_worlds_seconds)
-    runtime.persist_with(replica.persistence)
+    replica = sharing.Sharing(runtime, store, make_default, config.idle_worlds_seconds)
+    runtime.persist_with(replica)
     application.add_middleware(
         fallback.FallbackApp,
         sharing=replica,

@@ -7,7 +7,6 @@ cards and the world `default`. It also reads worlds with stale cards. These worl
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -18,28 +17,23 @@ import orjson
 
 from simulator.engine import webhooks
 from simulator.engine.control.worlds.world_object import world_object
-from simulator.engine.durable.backend import StoreDamaged, StoreError
+from simulator.engine.durable.backend import StoreError
 from simulator.engine.durable.cards import NewCard
 from simulator.engine.durable.persistence import PersistenceLayer
 from simulator.engine.durable.sqlite import SqliteStore
-from simulator.engine.records.requests import requests_of
 from simulator.engine.server.runtime import Runtime
-from simulator.engine.server.storage import Unavailable, Use
+from simulator.engine.server.storage import Unavailable
 from simulator.engine.text.json import JsonObject, dumps
-from simulator.engine.worlds.quotas import QUOTAS, objects_of
+from simulator.engine.webhooks.courier.courier import wall_clock_ms
+from simulator.engine.worlds.quotas import QUOTAS
 from simulator.engine.worlds.simulator import Blueprint
 from simulator.kernel.clock import LAST_MS, format_timestamp
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import DEFAULT_WORLD, World
 from simulator.version import __version__
 
-IDLE_SECONDS = 60.0
-_LOOK_SECONDS = 1.0
-"""The interval between searches for idle worlds and for due timers."""
 _AT_ONCE = 50
 """The number of cards in one transaction. Batches are committed between these transactions."""
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -62,9 +56,9 @@ class Card:
     wakes_at_ms: int | None
     """The wall-clock time at which the next timer is due, or None if only a request can change the world."""
 
-    def show(self, origin: str, wall_ms: int) -> JsonObject:
+    def show(self, origin: str) -> JsonObject:
         """Return the world as the control API returns it, with the time that its clock shows now."""
-        now_ms = self.now_ms + int(max(wall_ms - self.wall_ms, 0) * self.rate)
+        now_ms = self.now_ms + int(max(wall_clock_ms() - self.wall_ms, 0) * self.rate)
         keys: Mapping[str, Mapping[str, str]] = self.shown["credentials"]
         credentials = {name: {**pair, "base_url": origin + pair["base_url"]} for name, pair in keys.items()}
         clock = {**self.shown["clock"], "now": format_timestamp(min(now_ms, LAST_MS))}
@@ -92,18 +86,15 @@ class FilePersistence(PersistenceLayer):
         runtime: Runtime,
         store: SqliteStore,
         make_default: Callable[[], None],
-        otherwise: Callable[[Blueprint], str] = lambda saved: "",
-        *,
-        idle_seconds: float = IDLE_SECONDS,
-        **more: Any,
+        otherwise: Callable[[Blueprint], str],
+        idle_seconds: float,
     ) -> None:
-        super().__init__(runtime, store, make_default, otherwise, **more)
+        super().__init__(runtime, store, make_default, otherwise)
         self.idle_seconds = idle_seconds
         self.at_rest: dict[str, Card] = {}
         self._order: dict[str, None] = {}
         self._store = store
         self._waking: dict[str, asyncio.Task[None]] = {}
-        self._looking: asyncio.Task[None] | None = None
         self._simulator.away = ChainMap[str, Any](self.unreadable, self.at_rest)
         most = self._simulator.inherited.settings
         self._made_for = f"{__version__} {[most.get(name) for name in QUOTAS]}"
@@ -111,16 +102,13 @@ class FilePersistence(PersistenceLayer):
     # Called by the server
 
     def world_ids(self) -> Sequence[str]:
-        """Return the ids of all worlds, including suspended ones, oldest first."""
         return [one for one in self._order if one in self.at_rest or one in self._simulator.worlds]
 
     def show_at_rest(self, world_id: str, origin: str) -> JsonObject | None:
-        """Return a suspended world as the control API returns it, or None for any other world."""
         card = self.at_rest.get(world_id)
-        return None if card is None else card.show(origin, self._wall_clock_ms())
+        return None if card is None else card.show(origin)
 
     async def wake(self, world_id: str) -> None:
-        """Read a suspended world into memory. Do nothing if the world is not suspended."""
         while world_id in self.at_rest:
             task = self._waking.get(world_id)
             if task is None:
@@ -129,7 +117,6 @@ class FilePersistence(PersistenceLayer):
             await asyncio.shield(task)
 
     async def wake_snapshot(self, snapshot_id: str) -> None:
-        """Load the world that a snapshot belongs to, if that world is suspended."""
         for world_id in [one for one, card in self.at_rest.items() if snapshot_id in card.snapshots]:
             await self.wake(world_id)
 
@@ -142,20 +129,13 @@ class FilePersistence(PersistenceLayer):
         if generation != self.generation or self.refusal is not None:
             raise Unavailable(self.refusal or "the store has failed.")
         self.at_rest.pop(world_id, None)
-        if read is None:
-            return
-        try:
-            self._loader.let_live(*read)
-        except StoreDamaged as error:
-            await self._loader.set_aside(world_id, error)
+        if read is not None:
+            await self._loader.start(*read)
 
     async def close(self) -> None:
         """Save all changes, write the cards (summaries) of the worlds, and close the store. At the next start, the
         server reads the cards instead of the worlds.
         """
-        if self._looking is not None:
-            self._looking.cancel()
-            self._looking = None
         await self._settle_all()
         if self.refusal is None:
             with suppress(StoreError):
@@ -181,8 +161,6 @@ class FilePersistence(PersistenceLayer):
             card = Card.read(content, self._made_for)
             if card is not None and world_id != DEFAULT_WORLD:
                 self._put_to_rest(world_id, card)
-        if self._looking is None:
-            self._looking = asyncio.get_running_loop().create_task(self._look())
         return [world_id for world_id in self._order if world_id not in self.at_rest]
 
     def _put_to_rest(self, world_id: str, card: Card) -> None:
@@ -199,20 +177,9 @@ class FilePersistence(PersistenceLayer):
 
     # Suspending
 
-    async def _look(self) -> None:
-        while True:
-            await asyncio.sleep(_LOOK_SECONDS)
-            if self.refusal is None:
-                try:
-                    await self.look()
-                except (StoreError, Unavailable):
-                    continue  # The next batch fails, too, and reports the error.
-                except Exception:
-                    self._runtime.log_defect()
-
     async def look(self) -> None:
         """Resume the worlds whose timers are due, and suspend idle worlds."""
-        now_ms = self._wall_clock_ms()
+        now_ms = wall_clock_ms()
         due = [one for one, card in self.at_rest.items() if card.wakes_at_ms is not None and card.wakes_at_ms <= now_ms]
         for world_id in due:
             await self.wake(world_id)
@@ -229,7 +196,7 @@ class FilePersistence(PersistenceLayer):
         if self._runtime.meter.uses.idle_seconds(world) < self.idle_seconds or not self._is_quiet(world):
             return False
         wakes_at_ms = self._wakes_at_ms(world)
-        return wakes_at_ms is None or wakes_at_ms > self._wall_clock_ms() + self.idle_seconds * 1000
+        return wakes_at_ms is None or wakes_at_ms > wall_clock_ms() + self.idle_seconds * 1000
 
     def _is_quiet(self, world: World) -> bool:
         """Return True if a world is completely saved and nothing is in progress in it."""
@@ -250,21 +217,17 @@ class FilePersistence(PersistenceLayer):
         were written.
         """
         cards, new = {}, dict[str, NewCard]()
-        now_ms = self._wall_clock_ms()
         for world in worlds:
             tracked = self._tracked[world.id]
-            tracked.used_ms = now_ms - int(self._runtime.meter.uses.idle_seconds(world) * 1000)
-            use = Use(tracked.used_ms, objects_of(world), requests_of(world).size)
-            card = cards[world.id] = self._card_of(world)
-            new[world.id] = (tracked.number, card.written(self._made_for), use)
-        numbers = {world_id: number for world_id, (number, _, _) in new.items()}
+            use, card = self._batches.use_of(tracked), self._card_of(world)
+            cards[world.id], new[world.id] = card, (tracked.number, card.written(self._made_for), use)
         written = await self._store.put_cards(new) if new else set()
         return {
-            world_id: card
-            for world_id, card in cards.items()
+            world_id: cards[world_id]
+            for world_id in new
             if world_id in written
             and (one := self._tracked.get(world_id)) is not None
-            and one.number == numbers[world_id]
+            and one.number == new[world_id][0]
         }
 
     def _card_of(self, world: World) -> Card:
@@ -276,17 +239,6 @@ class FilePersistence(PersistenceLayer):
             snapshots=[snapshot.id for snapshot in simulator.snapshots_of(world.id)],
             rate=rate,
             now_ms=self._runtime.driver.present_ms(world),
-            wall_ms=self._wall_clock_ms(),
+            wall_ms=wall_clock_ms(),
             wakes_at_ms=self._wakes_at_ms(world),
         )
-
-    def _wakes_at_ms(self, world: World) -> int | None:
-        timer = world.agenda.next()
-        if timer is None or world.clock.mode == "manual":
-            return None
-        rate = world.clock.rate if world.clock.mode == "scaled" else Decimal(1)
-        left_ms = max(timer.due_at_ms - self._runtime.driver.present_ms(world), 0)
-        return self._wall_clock_ms() + int(min(Decimal(left_ms) / rate, _FAR_MS))
-
-
-_FAR_MS = Decimal(100 * 365 * 24 * 3600 * 1000)

@@ -26,6 +26,7 @@ from simulator.engine.records.row_text import RowTexts
 from simulator.engine.server.storage import RawPiece
 from simulator.engine.text.json import JsonObject
 from simulator.engine.text.texts import json_text
+from simulator.engine.webhooks.courier.courier import wall_clock_ms
 from simulator.engine.worlds.observations import Observed
 from simulator.engine.worlds.simulator import Blueprint, Snapshot, WorldState
 from simulator.kernel.dataclass import dataclass
@@ -63,12 +64,9 @@ class ClockState:
     def read(cls, shown: JsonObject) -> ClockState:
         return cls(**{**shown, "rate": Decimal(shown["rate"])})
 
-    def passed_seconds(self, wall_ms: int) -> float:
-        """Return the seconds from the time of this clock state to `wall_ms` on the wall clock.
-
-        Return 0 if the wall clock was set back.
-        """
-        return max(wall_ms - self.wall_ms, 0) / 1000
+    def passed_seconds(self) -> float:
+        """Return the seconds since this state on the wall clock, or 0 if the wall clock was set back."""
+        return max(wall_clock_ms() - self.wall_ms, 0) / 1000
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.text.json import JsonObject
 from simulator.engine.webhooks.courier.port import WriteBarrier
+from simulator.engine.worlds.observer import Observer
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import DEFAULT_WORLD, World
 
@@ -49,26 +50,20 @@ class RawPiece:
     """False if the bytes differ from the bytes that were written."""
 
 
-class Persistence(WriteBarrier, Protocol):
-    """The persistence layer of a server."""
+class Persistence(Observer, WriteBarrier):
+    """The persistence layer of a server. By default, all worlds are in memory and are not shared."""
 
-    @property
-    def refusal(self) -> str | None:
-        """The reason why no request can currently be served, or None if requests can be served."""
+    refusal: str | None
+    """The reason why no request can currently be served, or None if requests can be served."""
+    generation: int
+    """A number that increases each time the worlds in memory are discarded.
 
-    @property
-    def generation(self) -> int:
-        """A number that increases each time the worlds in memory are discarded.
+    A response that was computed before the increase is invalid, because its changes were not saved.
+    """
+    unreadable: Mapping[str, str]
+    """The reasons why worlds are quarantined (this version cannot read them), by world id. A reason is a clause."""
 
-        A response that was computed before the increase is invalid, because its changes were not saved.
-        """
-
-    @property
-    def unreadable(self) -> Mapping[str, str]:
-        """The reasons why worlds are quarantined (this version cannot read them), by world id. A reason is a clause
-        without a full stop.
-        """
-
+    @abstractmethod
     def world_ids(self) -> Sequence[str]:
         """Return the ids of the worlds on this server, from oldest to newest.
 
@@ -77,6 +72,7 @@ class Persistence(WriteBarrier, Protocol):
 
     def show_at_rest(self, world_id: str, origin: str) -> JsonObject | None:
         """Return a suspended world as the control API returns it, or None for any other world."""
+        return None
 
     async def wake(self, world_id: str) -> None:
         """Read a suspended world into memory.
@@ -87,6 +83,7 @@ class Persistence(WriteBarrier, Protocol):
     async def wake_snapshot(self, snapshot_id: str) -> None:
         """Read the world of a snapshot into memory if this world is suspended. Raise `Unavailable` if reading fails."""
 
+    @abstractmethod
     async def raw(self, world_id: str) -> Sequence[RawPiece]:
         """Return all stored bytes of a world, even if the world is unreadable.
 
@@ -102,6 +99,7 @@ class Persistence(WriteBarrier, Protocol):
 
         The server still serves requests, but new requests should be sent to other servers.
         """
+        return False
 
     def changed(self, world: World) -> None:
         """Save a world if its clock was set or advanced, because such a change is not part of a transaction."""
@@ -109,9 +107,11 @@ class Persistence(WriteBarrier, Protocol):
     def reached_at(self, origin: str) -> None:
         """Set the address of this server. Call this method before the server starts."""
 
+    @abstractmethod
     def lag_seconds(self) -> float:
         """Return the age of the oldest unsaved change in seconds, or 0 if all changes are saved."""
 
+    @abstractmethod
     async def uses(self) -> Mapping[str, Use]:
         """Return the time of the last use of every world, with a precision of one minute. Worlds on other servers are
         included.

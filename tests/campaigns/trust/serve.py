@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any
 
 from simulator.cli import main
-from simulator.engine.durable import gathering, persistence, sqlite, stored_world
+from simulator.engine.durable import gathering, persistence, sqlite
 from simulator.engine.durable.writes import ClockState, Entry, entry_bytes
 from simulator.engine.records.row_text import RowTexts
 
@@ -90,6 +90,6 @@ LIES: dict[str, Callable[[], None]] = {
 }
 
 if __name__ == "__main__":
-    stored_world.COMPACT_BYTES = FOLD_BYTES
+    gathering.COMPACT_BYTES = FOLD_BYTES
     LIES[sys.argv.pop(1)]()
     main()

@@ -78,7 +78,7 @@ def test_a_forged_forwarding_is_as_good_as_none(play: Playing) -> None:
     async def playing(one: Here, two: Here) -> None:
         assert (await make(one, "team-a-1", TEAM_A)).status_code == 201
         mine = await sign_in(two, await make(two, "team-b-1", TEAM_B))
-        generation = two.sharing.persistence.generation
+        generation = two.sharing.generation
         for world in ("anything", "team-b-1", "team-a-1", DEFAULT_WORLD):
             headers = {**TEAM_A, **FORGED, "X-Rampsim-Forwarded": world}
             again = await make(two, "team-a-1", headers, replace=True)
@@ -87,7 +87,7 @@ def test_a_forged_forwarding_is_as_good_as_none(play: Playing) -> None:
             assert error(elsewhere) == (403, "forbidden")
             shown = await two.http.get("/v1/profile", headers={**mine, **FORGED, "X-Rampsim-Forwarded": world})
             assert shown.status_code == 200, shown.text
-        assert (two.sharing.persistence.generation, two.sharing.machine.owned()) == (generation, ["team-b-1"])
+        assert (two.sharing.generation, two.sharing.machine.owned()) == (generation, ["team-b-1"])
         assert one.sharing.machine.owned() == ["team-a-1"]
 
     play(2, playing)
@@ -228,7 +228,7 @@ def test_a_name_that_no_store_can_hold_is_refused(play: Playing) -> None:
         assert (await one.http.get("/_simulator/worlds/a%00b", headers=ADMIN)).status_code == 404
         assert (await one.http.get("/_simulator/snapshots/a%00b", headers=ADMIN)).status_code == 404
         assert (await one.http.get("/_worlds/a%00b/_simulator/requests", headers=ADMIN)).status_code == 404
-        assert one.sharing.persistence.generation == 0
+        assert one.sharing.generation == 0
 
     play(1, playing)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from simulator.engine.durable import stored_world
+from simulator.engine.durable import gathering
 from tests.service.durable.crashing import as_killed, document, kept
 from tests.service.durable.stores import StoreServer, play
 from tests.support import QUOTE, eventually
@@ -24,8 +24,8 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fold after few entries."""
-    monkeypatch.setattr(stored_world, "COMPACT_BYTES", 20_000)
-    monkeypatch.setattr(stored_world, "COMPACT_TIMES", 0)
+    monkeypatch.setattr(gathering, "COMPACT_BYTES", 20_000)
+    monkeypatch.setattr(gathering, "COMPACT_TIMES", 0)
 
 
 def asked(path: Path, query: str) -> Any:

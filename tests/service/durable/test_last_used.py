@@ -10,7 +10,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from simulator.engine.durable import last_used
+from simulator.engine.durable import gathering, persistence
 from tests.service.durable.stores import StoreServer, over_store, persistence_of, play, turns
 from tests.service.durable.test_sharing import Here, run
 from tests.support import QUOTE
@@ -74,7 +74,7 @@ def test_a_read_is_a_use_that_is_saved_at_the_end(tmp_path: Path) -> None:
         with sqlite3.connect(path) as connection:
             connection.execute("UPDATE worlds SET used_ms = 1")
         connection.close()
-        known(server, "team").used_ms -= 2 * last_used.SLACK_MS
+        known(server, "team").used_ms -= 2 * gathering.SLACK_MS
         await server.client.get(f"{server.origin}/_simulator/clock", headers={"X-Simulator-World": "team"})
 
     play(path, make)
@@ -88,7 +88,7 @@ def test_a_write_saves_an_old_last_used_time(tmp_path: Path) -> None:
         before = len([batch for batch in server.store.batches if batch.uses])
         await server.api("POST", "/quotes", QUOTE)
         assert len([batch for batch in server.store.batches if batch.uses]) == before
-        known(server, "default").used_ms -= int(2 * last_used.USES_SECONDS * 1000)
+        known(server, "default").used_ms -= int(2 * gathering.USES_SECONDS * 1000)
         await server.api("POST", "/quotes", QUOTE)
         (use,) = server.store.batches[-1].uses.values()
         assert use.objects == 5
@@ -98,11 +98,11 @@ def test_a_write_saves_an_old_last_used_time(tmp_path: Path) -> None:
 
 
 def test_last_used_times_are_saved_at_intervals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(last_used, "USES_SECONDS", 0.01)
+    monkeypatch.setattr(persistence, "USES_SECONDS", 0.01)
 
     async def act(server: StoreServer) -> None:
         await server.control("GET", "/clock")
-        known(server, "default").used_ms -= 2 * last_used.SLACK_MS
+        known(server, "default").used_ms -= 2 * gathering.SLACK_MS
         while not any(batch.uses and not batch.changes for batch in server.store.batches):
             await asyncio.sleep(0)
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from simulator.engine.durable import persistence as persistence
-from simulator.engine.durable.persistence import PersistenceLayer
 from simulator.kernel.clock import parse_timestamp
 from tests.remote import Remote
 from tests.service.durable.crashing import as_killed, document, kept, loopback, seen
@@ -233,17 +232,13 @@ class Walls:
     def __init__(self) -> None:
         self.now_ms = parse_timestamp("2026-03-01T00:00:00Z")
 
-    def __call__(self) -> int:
-        return self.now_ms
-
 
 @pytest.mark.parametrize(("clock", "rate", "minutes"), [("real", 1, 31), ("scaled", 10, 3.1)])
 def test_a_running_clock_continues_and_fires_missed_timers(
     path: Path, clock: str, rate: int, minutes: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wall = Walls()
-    monkeypatch.setattr(persistence, "wall_clock_ms", wall)
-    monkeypatch.setitem(PersistenceLayer.__init__.__kwdefaults__, "wall_clock_ms", wall)  # type: ignore[arg-type]  # a method has them
+    monkeypatch.setattr(time, "time_ns", lambda: wall.now_ms * 1_000_000)
     with kept(path) as (world, _):
         world.control("PUT", "/clock", {"mode": clock, "rate": rate})
         quote = world.api("POST", "/quotes", QUOTE).body

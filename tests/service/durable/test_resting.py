@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import closing
 from pathlib import Path
@@ -13,7 +14,7 @@ from zlib import crc32
 import httpx
 import pytest
 
-from simulator.engine.durable import resting
+from simulator.engine.durable import persistence
 from simulator.engine.durable.resting import FilePersistence
 from simulator.engine.server.app import Application
 from simulator.engine.server.config import Config
@@ -172,7 +173,7 @@ class Bench:
 
 
 def play(path: Path, act: Callable[[Bench], Awaitable[None]], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resting, "_LOOK_SECONDS", 3600)
+    monkeypatch.setattr(persistence, "_LOOK_SECONDS", 3600)
 
     async def playing() -> None:
         application = create_app(Config(clock="manual", store=url_of(path), scenarios=()))
@@ -232,11 +233,10 @@ def test_running_world_wakes_when_its_timer_is_due(path: Path, monkeypatch: pyte
         card = bench.persistence.at_rest["other"]
         assert card.wakes_at_ms is not None
         wakes_at_ms = card.wakes_at_ms
-        monkeypatch.setattr(bench.persistence, "_wall_clock_ms", lambda: wakes_at_ms - 1)
+        monkeypatch.setattr(time, "time_ns", lambda: (wakes_at_ms - 1) * 1_000_000)
         await bench.persistence.look()
         assert in_memory(bench.application) == ["default"]
-        for part in (bench.persistence, bench.persistence._loader):
-            monkeypatch.setattr(part, "_wall_clock_ms", lambda: wakes_at_ms + 1000)
+        monkeypatch.setattr(time, "time_ns", lambda: (wakes_at_ms + 1000) * 1_000_000)
         await bench.persistence.look()
         assert in_memory(bench.application) == ["default", "other"]
         shown = (await bench.control("GET", f"/resources/{quote.json()['id']}")).json()

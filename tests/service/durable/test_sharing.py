@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from simulator.engine.durable.shared.sharing import ReplicaPersistence
+from simulator.engine.durable.shared.sharing import Sharing
 from simulator.engine.server.app import Application
 from simulator.engine.server.config import Config
 from simulator.engine.server.process import open_socket, origin_of, serving
@@ -26,8 +26,8 @@ class Here:
     def __init__(self, application: Application, http: httpx.AsyncClient) -> None:
         self.application, self.http = application, http
         persistence = application.runtime.persistence
-        assert isinstance(persistence, ReplicaPersistence)
-        self.sharing = persistence.sharing
+        assert isinstance(persistence, Sharing)
+        self.sharing = persistence
 
     async def sign_in(self) -> None:
         made = await self.http.post("/v1/auth/token", json=KEYS)
@@ -86,7 +86,7 @@ def test_an_idle_world_is_released_completely(database: str) -> None:
         one.sharing.idle_seconds = 0
         await released.wait()
         assert one.sharing.machine.owned() == []
-        assert list(one.sharing.persistence._simulator.worlds) == []
+        assert list(one.sharing._simulator.worlds) == []
         one.sharing.idle_seconds = 60
         assert await one.get(f"/v1/quotes/{made['id']}") == made
         assert (await one.get("/_simulator/snapshots"))["data"] == [snapshot]

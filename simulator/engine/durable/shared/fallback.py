@@ -92,7 +92,7 @@ class FallbackApp:
         self._admission = admission
         self._pages = frozenset(pages)
         self._finder = Finder(sharing)
-        self._turns = Turns(sharing.store, sharing.persistence)
+        self._turns = Turns(sharing.store, sharing)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

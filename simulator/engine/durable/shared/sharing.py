@@ -1,5 +1,5 @@
-"""Executes the steps that the ownership protocol of a replica returns: locks worlds in PostgreSQL, reads worlds into
-memory, and releases worlds.
+"""The persistence layer of a replica. It executes the steps that the ownership protocol returns: locks worlds in
+PostgreSQL, reads worlds into memory, and releases worlds.
 """
 
 from __future__ import annotations
@@ -27,10 +27,6 @@ from simulator.kernel.world import DEFAULT_WORLD, World
 WAIT_SECONDS = 8.0
 """The time for which a request waits for a replica to serve its world."""
 AGAIN_SECONDS = 0.1
-IDLE_SECONDS = 60.0
-"""The time after which an unused world is released, unless a timer is due."""
-_LOOK_SECONDS = 1.0
-"""The interval between searches for due timers and idle worlds."""
 _DRAIN_SECONDS = 10.0
 
 Decision: TypeAlias = "Serve | Forward | Refuse"
@@ -39,22 +35,49 @@ Decision: TypeAlias = "Serve | Forward | Refuse"
 _log = logging.getLogger(__name__)
 
 
-class ReplicaPersistence(PersistenceLayer):
-    """Saves the changes to the worlds that this replica owns."""
+class Sharing(PersistenceLayer):
+    """Loads, serves and releases the worlds that this replica owns, and saves their changes.
 
-    sharing: Sharing
+    `make_default` creates the world `default` if it does not exist. A world that is unused for `idle_seconds` is
+    released, unless a timer is due.
+    """
+
+    def __init__(
+        self, runtime: Runtime, store: PostgresStore, make_default: Callable[[], None], idle_seconds: float
+    ) -> None:
+        super().__init__(runtime, store, make_default)
+        self.machine = Ownership(store.address)
+        self.store = store
+        self.environments = runtime.simulator.provider.environments
+        self.exchange = runtime.simulator.provider.identity.exchange
+        self.idle_seconds = idle_seconds
+        self._sessions = self._count = 0
+        self._tickets: dict[int, asyncio.Future[Decision]] = {}
+        self._used_at: dict[str, float] = {}
+        self._reported: set[tuple[str, str]] = set()
+        self._ends: tuple[int, str | None] = (0, None)
+        self._drained = asyncio.Event()
+        runtime.look_at = self.look_at
+        store.lost = lambda: self._throw_away(OwnershipLost("the connection to PostgreSQL has ended"))
+        store.credentials = self._new_credentials
+        store.wake_at_ms = self._acts_at_ms
+
+    # Called by the server
 
     def reached_at(self, origin: str) -> None:
-        if not self.sharing.machine.address:
-            self.sharing.reached_at(origin)
+        if not self.machine.address:
+            self.machine.address = self.store.address = origin
 
     @property
     def is_leaving(self) -> bool:
-        return self.sharing.machine.is_draining
+        return self.machine.is_draining
 
     async def drain(self) -> None:
-        self._uses.tell()
-        await self.sharing.drain()
+        """Complete all requests and release all worlds. Other replicas can then take the worlds immediately."""
+        self._batches.note_uses()
+        self._do(self.machine.drain())
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._drained.wait(), _DRAIN_SECONDS)
 
     async def look_at(self, world_id: str) -> World | None:
         """Return a copy of the saved form of a world, for display only.
@@ -62,62 +85,14 @@ class ReplicaPersistence(PersistenceLayer):
         Return None if the world does not exist or cannot be read.
         """
         try:
-            base, _ = await asyncio.to_thread(self._loader.decode, await self._backend.load(world_id))
+            base, _ = await asyncio.to_thread(self._loader.decode, await self.store.load(world_id))
         except (KeyError, StoreError):
             return None
         world = self._simulator.from_state(base.state, world_id)
         clock, rate = world.clock, {"manual": Decimal(0), "real": Decimal(1), "scaled": world.clock.rate}
-        passed_ms = int(Decimal(base.clock.passed_seconds(wall_clock_ms())) * rate[clock.mode] * 1000)
+        passed_ms = int(Decimal(base.clock.passed_seconds()) * rate[clock.mode] * 1000)
         clock.now_ms = min(clock.now_ms + passed_ms, LAST_MS)
         return world
-
-    async def close(self) -> None:
-        await super().close()
-        await self.sharing.close()
-
-
-class Sharing:
-    """Loads, serves and releases the worlds that this replica owns. `make_default` creates the world `default` if it
-    does not exist.
-    """
-
-    def __init__(
-        self,
-        runtime: Runtime,
-        store: PostgresStore,
-        make_default: Callable[[], None],
-        *,
-        idle_seconds: float = IDLE_SECONDS,
-    ) -> None:
-        self.machine = Ownership(store.address)
-        self.store = store
-        self.persistence = ReplicaPersistence(runtime, store, make_default)
-        self.persistence.sharing = self
-        runtime.look_at = self.persistence.look_at
-        self.unreadable = self.persistence.unreadable
-        self._runtime = runtime
-        self._simulator = runtime.simulator
-        self.environments = runtime.simulator.provider.environments
-        self.exchange = runtime.simulator.provider.identity.exchange
-        self._make_default = make_default
-        self.idle_seconds = idle_seconds
-        self._sessions = self._count = 0
-        self._tickets: dict[int, asyncio.Future[Decision]] = {}
-        self._used_at: dict[str, float] = {}
-        self._reported: set[tuple[str, str]] = set()
-        self._ends: tuple[int, str | None] = (0, None)
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._looking: asyncio.Task[None] | None = None
-        self._drained = asyncio.Event()
-        store.lost = lambda: self.persistence.throw_away(OwnershipLost("the connection to PostgreSQL has ended"))
-        store.credentials = self._new_credentials
-        store.wake_at_ms = self._wakes_at_ms
-        self.persistence.opened = self._opened
-        self.persistence.failed = self._failed
-
-    def reached_at(self, address: str) -> None:
-        """Set the address at which other replicas reach this replica. Call this method before the replica starts."""
-        self.machine.address = self.store.address = address
 
     # Requests
 
@@ -137,7 +112,7 @@ class Sharing:
         steps = self.machine.asked(Ask(ticket, world, is_forwarded, may_repeat, creates))
         if len(steps) == 1 and isinstance(steps[0], Serve):  # This is nearly always the case.
             return ticket, steps[0]
-        asyncio.get_running_loop().call_later(WAIT_SECONDS, self._expire, ticket, world)
+        asyncio.get_running_loop().call_later(WAIT_SECONDS, lambda: self._do(self.machine.expired(ticket, world)))
         return ticket, await self._decided(ticket, steps)
 
     async def forwarded(self, ticket: int, outcome: ownership.Outcome) -> Decision | None:
@@ -164,9 +139,6 @@ class Sharing:
             # The world was not created, or has ended. Without the next statement, its lock would remain for a minute.
             self._do(self.machine.idle(world))
 
-    def _expire(self, ticket: int, world: str) -> None:
-        self._do(self.machine.expired(ticket, world))
-
     # Steps
 
     def _do(self, steps: list[Step]) -> None:
@@ -177,22 +149,22 @@ class Sharing:
                     if decision is not None and not decision.done():
                         decision.set_result(step)
                 case ownership.TryLock():
-                    self._spawn(self._try_lock(step))
+                    self._carry_out(self._try_lock(step))
                 case ownership.Later():
                     asyncio.get_running_loop().call_later(AGAIN_SECONDS, self._again, step.ticket)
                 case ownership.Settle():
-                    self._spawn(self._settle(step))
+                    self._carry_out(self._settle(step))
                 case ownership.Unload():
                     self._used_at.pop(step.world, None)
                     self.unreadable.pop(step.world, None)
                     if step.world in self._simulator.worlds:
                         self._simulator.release_world(step.world)
                 case ownership.Release():
-                    self._spawn(self._release(step))
+                    self._carry_out(self._release(step))
                 case ownership.Drained():
                     self._drained.set()
                 case ownership.Connect():
-                    """The persistence layer opens the store again and calls `opened`."""
+                    """The persistence layer opens the store again and calls `_opened`."""
 
     def _again(self, ticket: int) -> None:
         self._do(self.machine.again(ticket))
@@ -210,7 +182,11 @@ class Sharing:
         else:
             try:
                 if claim.is_there and not claim.is_here:
-                    await self.persistence.bring(world, unless=lambda: self._is_former(session))
+                    stored = await self.store.load(world)
+                    self._batches.of_server.take_in(await self.store.server())
+                    base, snapshots = await asyncio.to_thread(self._loader.decode, stored)
+                    if not self._is_former(session):
+                        self._loader.let_live(stored, base, snapshots)
                 elif not claim.is_there and world == DEFAULT_WORLD and not self._is_former(session):
                     self._make_default()
             except StoreDamaged as error:
@@ -221,10 +197,10 @@ class Sharing:
 
     async def _settle(self, step: ownership.Settle) -> None:
         while not self._is_former(step.session):
-            unsettled = self.persistence.unsettled()
+            unsettled = self.unsettled()
             if unsettled is not None:
                 await asyncio.shield(unsettled)
-            if self.persistence.is_saved(step.world):
+            if self.is_saved(step.world):
                 self._do(self.machine.settled(step.session, step.world))
                 return
 
@@ -232,10 +208,8 @@ class Sharing:
         await self.store.release(step.world)
         self._do(self.machine.released(step.session, step.world))
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(self._guarded(work))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+    def _carry_out(self, step: Coroutine[Any, Any, None]) -> None:
+        self._spawn(self._guarded(step))
 
     async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
         """Await a step of `Ownership`. If the step fails, close the owning connection, because the state of the lock is
@@ -246,10 +220,10 @@ class Sharing:
         except Unavailable:
             return
         except StoreError as error:
-            self.persistence.throw_away(error)
+            self._throw_away(error)
         except Exception as error:
             _log.exception("a step of sharing worlds failed")
-            self.persistence.throw_away(StoreError(f"a step of sharing worlds failed ({error})"))
+            self._throw_away(StoreError(f"a step of sharing worlds failed ({error})"))
 
     # The store
 
@@ -257,65 +231,32 @@ class Sharing:
         self._sessions += 1
         self._reported, self._ends = set(), (0, None)
         self._do(self.machine.connected(self._sessions))
-        if self._looking is None:
-            self._looking = asyncio.get_running_loop().create_task(self._look())
 
     def _failed(self) -> None:
         self._do(self.machine.lost(self._sessions))
 
-    async def drain(self) -> None:
-        """Complete all requests and release all worlds. Other replicas can then take the worlds immediately."""
-        self._do(self.machine.drain())
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._drained.wait(), _DRAIN_SECONDS)
-
-    async def close(self) -> None:
-        tasks = [*self._tasks, *([self._looking] if self._looking is not None else [])]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-    async def _look(self) -> None:
+    async def look(self) -> None:
         """Take ownership of worlds whose timers are due, and release idle worlds."""
-        loop = asyncio.get_running_loop()
-        while True:
-            await asyncio.sleep(_LOOK_SECONDS)
-            if not self.machine.is_connected or self.machine.is_draining:
-                continue
-            try:
-                due = await self.store.due()
-            # The reading connection failed. Only a failure of the owning connection affects the store.
-            except StoreError:
-                continue
-            # Worlds with generated ids are in memory here before the state machine knows about them.
-            for world in [*due, *self._simulator.worlds]:
-                self._do(self.machine.woken(world))
-            for world in self.machine.owned():
-                if self._used_at.get(world, 0) + self.idle_seconds < loop.time() and not self._has_to_do(world):
+        if self.machine.is_draining:
+            return
+        # Worlds with generated ids are in memory here before the state machine knows about them.
+        for world in [*await self.store.due(), *self._simulator.worlds]:
+            self._do(self.machine.woken(world))
+        now = asyncio.get_running_loop().time()
+        for world in self.machine.owned():
+            if self._used_at.get(world, 0) + self.idle_seconds < now:
+                acts_at_ms = self._acts_at_ms(world)
+                if acts_at_ms is None or acts_at_ms >= wall_clock_ms() + self.idle_seconds * 1000:
                     self._do(self.machine.idle(world))
 
-    def _has_to_do(self, world: str) -> bool:
-        wakes_at_ms = self._wakes_at_ms(world)
-        return wakes_at_ms is not None and wakes_at_ms < wall_clock_ms() + self.idle_seconds * 1000
-
-    def _wakes_at_ms(self, world_id: str) -> int | None:
+    def _acts_at_ms(self, world_id: str) -> int | None:
         """Return the wall-clock time, in milliseconds, of the world's next timer or webhook attempt, or None if there
         is none.
         """
         world = self._simulator.worlds.get(world_id)
-        if world is None:
-            return None
-        if len(webhooks.in_flight(world)) or webhooks.may_take(world):
+        if world is not None and (len(webhooks.in_flight(world)) or webhooks.may_take(world)):
             return wall_clock_ms()
-        timer = world.agenda.next()
-        if world.clock.mode == "manual" or timer is None:
-            return None
-        return wall_clock_ms() + self._until_ms(world, timer.due_at_ms)
-
-    def _until_ms(self, world: World, due_at_ms: int) -> int:
-        rate = world.clock.rate if world.clock.mode == "scaled" else Decimal(1)
-        left = max(due_at_ms - self._runtime.driver.present_ms(world), 0)
-        return min(int(left / rate), _FAR_MS)
+        return None if world is None else self._wakes_at_ms(world)
 
     def _new_credentials(self) -> list[tuple[str, str]]:
         """Return the keys and tokens that are not yet in PostgreSQL."""
@@ -326,6 +267,3 @@ class Sharing:
         new = [pair for pair in directory.items() if pair not in self._reported]
         self._reported, self._ends = set(directory.items()), ends
         return new
-
-
-_FAR_MS = 100 * 365 * 24 * 3600 * 1000
