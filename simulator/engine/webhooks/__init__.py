@@ -29,6 +29,7 @@ from simulator.engine.webhooks.emitting import emit_example
 from simulator.engine.webhooks.keys import (
     KEYS,
     prepare,
+    rotate_key,
     sending_time_ms,
     set_up_keys,
     signed_headers,
@@ -68,7 +69,7 @@ ROOM = Room(
         operations.list_webhook_deliveries,
     ),
     actions=(
-        Action("rotate_webhook_key", "replaces the webhook key of the environment", operations.rotate),
+        Action("rotate_webhook_key", "replaces the webhook key of the environment", rotate_key),
         Action(
             "emit",
             "sends an event of any type, with a realistic object",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from simulator.engine.records import traces
+from simulator.engine.rows.action import ActionCall
 from simulator.engine.rows.service import signing_of
 from simulator.engine.rows.signature import Signature
+from simulator.engine.text.fields import Nothing
 from simulator.engine.webhooks.delivery.faults import body_of, falsified, staleness_ms
 from simulator.engine.webhooks.records import NO_FAULT, Attempt, SignedRequest
 from simulator.engine.worlds.settings import settings_of
@@ -34,11 +36,12 @@ def set_up_keys(world: World) -> None:
         world.store[KEYS].put(environment, signing_of(world).new_key(world, environment, 0))
 
 
-def rotate_key(world: World, environment: str) -> str:
-    """Replace the webhook key. The new key signs all later requests. Call this inside a transaction."""
+def rotate_key(call: ActionCall[None, Nothing]) -> dict[str, str]:
+    """Replace the webhook key. The new key signs all later requests."""
+    world, environment = call.world, call.environment
     key = signing_of(world).new_key(world, environment, world.next_sequence(f"webhook_key.{environment}"))
     world.store[KEYS].put(environment, key)
-    return key
+    return {"webhook_key": key}
 
 
 def signed_headers(signature: Signature, key: str, timestamp_ms: int, raw: bytes) -> tuple[tuple[str, str], ...]:

@@ -8,7 +8,6 @@ from simulator.engine.records.conditions import field_getter
 from simulator.engine.records.handlers import by_id, page
 from simulator.engine.records.listing import Listing, ListRequest, page_of
 from simulator.engine.records.records import create, move, new_fields, remove, require, save
-from simulator.engine.rows.action import ActionCall
 from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.event import make, publish
 from simulator.engine.rows.operation import Call, OperationDecorator, Probe, ProbeOutcome
@@ -20,7 +19,7 @@ from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.engine.webhooks import bodies, shapes
 from simulator.engine.webhooks.delivery.attempts import cancel_planned, discard_pending
 from simulator.engine.webhooks.delivery.deliveries import deliveries_of, endpoints
-from simulator.engine.webhooks.keys import rotate_key, url_policy, webhook_key
+from simulator.engine.webhooks.keys import url_policy, webhook_key
 from simulator.engine.webhooks.records import ALL_EVENTS, DELIVERY_MEANINGS, ENDPOINTS, TESTED, Webhook
 from simulator.engine.webhooks.states import INVALID_WEBHOOK_URL, MEANINGS, UNSUPPORTED_EVENT, WEBHOOK
 from simulator.engine.webhooks.urls import DOCKER_HOST, check_url, is_on_this_machine
@@ -156,11 +155,6 @@ def test_webhook(call: Call[Nothing, None, Webhook]) -> shapes.WebhookTestAnswer
     publish(world, event, subject)
     envelope: shapes.WebhookTestAnswer = loads(event.raw)
     return envelope
-
-
-def rotate(call: ActionCall[None, Nothing]) -> dict[str, str]:
-    """Run the action `rotate_webhook_key`."""
-    return {"webhook_key": rotate_key(call.world, call.environment)}
 
 
 def _require_url(world: World, url: str) -> None:

@@ -15,9 +15,9 @@ from simulator.engine.text.shapes import (
     Format,
     Meanings,
     OneOf,
-    Pagination,
     Prefix,
     Timestamp,
+    page_shape,
 )
 from simulator.engine.text.texts import headers_of
 from simulator.engine.webhooks import records
@@ -46,13 +46,9 @@ class WebhookEndpoint(TypedDict):
     """The time of the registration."""
 
 
-class WebhookPage(TypedDict):
-    """A page of endpoints."""
-
-    data: Annotated[list[WebhookEndpoint], Assumed("webhook-answers", "items")]
-    """The endpoints of this page."""
-    pagination: Pagination
-    """The number of this page, and the size of the list."""
+WebhookPage = page_shape(
+    "WebhookPage", WebhookEndpoint, "endpoints", "The endpoints of this page.", Assumed("webhook-answers", "items")
+)
 
 
 class WebhookTestData(TypedDict):
@@ -106,13 +102,9 @@ class WebhookDelivery(TypedDict):
     """The time of the next attempt, or null if there is none."""
 
 
-class DeliveryPage(TypedDict):
-    """A page of delivery attempts."""
-
-    data: Annotated[list[WebhookDelivery], Assumed("W12", "items")]
-    """The attempts of this page."""
-    pagination: Pagination
-    """The number of this page, and the size of the list."""
+DeliveryPage = page_shape(
+    "DeliveryPage", WebhookDelivery, "delivery attempts", "The attempts of this page.", Assumed("W12", "items")
+)
 
 
 class RecordedDelivery(WebhookDelivery):

@@ -39,6 +39,11 @@ def before(
     return arm
 
 
+def _spending_refused(action: str, name: str, value: str, mended: str) -> Callable[[Site], Arming | None]:
+    """Return a function that changes the account just before a call that spends. Afterwards, it undoes the change."""
+    return before(lambda money: money.spending, happens(action, **{name: value}), {"action": action, name: mended})
+
+
 def created(kind: str) -> str:
     """Return the type of the event that is sent when an order of this kind starts to wait for a third party."""
     return (_vocabulary(PROVIDER).kinds[kind].machine.initial[0].events or ("created",))[-1]
@@ -247,26 +252,8 @@ FAULTS: tuple[FaultClass, ...] = (
     FaultClass("network-down", "call", before(lambda money: money.using_networks, _down), strikes=False),
     FaultClass("rate-moves", "call", _rate_moves, strikes=False),
     FaultClass("balance-drained", "call", before(lambda money: money.from_balance, _drained), strikes=False),
-    FaultClass(
-        "limit-reached",
-        "call",
-        before(
-            lambda money: money.spending,
-            happens("set_limits", daily="0.01"),
-            {"action": "set_limits", "daily": "1000000000"},
-        ),
-        strikes=False,
-    ),
-    FaultClass(
-        "kyc-withdrawn",
-        "call",
-        before(
-            lambda money: money.spending,
-            happens("set_kyc", status="rejected"),
-            {"action": "set_kyc", "status": "approved"},
-        ),
-        strikes=False,
-    ),
+    FaultClass("limit-reached", "call", _spending_refused("set_limits", "daily", "0.01", "1000000000"), strikes=False),
+    FaultClass("kyc-withdrawn", "call", _spending_refused("set_kyc", "status", "rejected", "approved"), strikes=False),
     FaultClass("key-revoked", "call", _key_revoked, strikes=False),
     FaultClass("runs-fail", "call", _runs_fail, strikes=False),
     FaultClass("starts-at", "start", _starts_at, strikes=False, variants=_moments),

@@ -34,11 +34,7 @@ METHODS = {
 RAMP_NETWORKS = {"stellar": "Stellar, with XLM and USDC.", "celo": "Celo, with CELO, USDT, USDC and CUSD."}
 CANONICAL_NETWORKS = {**RAMP_NETWORKS, "bitcoin": "Bitcoin, with BTC."}
 SHORT_NETWORKS = {**RAMP_NETWORKS, "btc": "Bitcoin, with BTC."}
-WALLET_NETWORKS = {
-    "STELLAR": "Stellar, with XLM and USDC.",
-    "CELO": "Celo, with CELO, USDT, USDC and CUSD.",
-    "BITCOIN": "Bitcoin, with BTC.",
-}
+WALLET_NETWORKS = {name.upper(): text for name, text in CANONICAL_NETWORKS.items()}
 FiatCode = Annotated[Literal["KES", "TZS", "NGN", "ZAR", "ZMW"], Meanings(FIAT_CODES)]
 Country = Annotated[Literal["KE", "TZ", "NG", "ZA", "ZM"], Meanings(COUNTRY_CODES)]
 Direction = Annotated[Literal["onramp", "offramp"], Meanings(DIRECTIONS)]

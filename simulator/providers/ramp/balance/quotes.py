@@ -55,7 +55,13 @@ def claim(type: WalletQuoteType) -> Callable[[Call[bodies.UseQuote, None, Wallet
     """Return a function that makes the quote named in a request body the resource of the call. It raises `ApiError` 404
     quote_not_found, or other errors if the quote cannot be used.
     """
-    return lambda call: transactions.claim_quote(call, QUOTE_TABLES[type])
+
+    def claim_quote(call: Call[bodies.UseQuote, None, WalletQuote]) -> None:
+        table, quote_id = QUOTE_TABLES[type], call.body.quote_id
+        call.resource = transactions.find_quote(call.world, call.environment, table, quote_id, "quote_id")
+        transactions.require_usable(call.resource, "quote_id")
+
+    return claim_quote
 
 
 def quoted(world: World, quote: WalletQuote) -> Transaction:

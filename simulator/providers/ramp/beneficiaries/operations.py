@@ -100,7 +100,7 @@ def _phone_number(body: bodies.CreatePhoneNumberBeneficiary) -> PhoneNumberDetai
             f"{given.phone_number!r} is not a phone number in {body.country} in international format.",
             "phone_number.phone_number",
         )
-    if reference.provider(body.country, given.provider) is None:
+    if given.provider not in reference.PROVIDERS[body.country]:
         code = reference.UNSUPPORTED_PAIR if given.provider in reference.PROVIDER_CODES else UNSUPPORTED_PROVIDER
         raise code.error(
             f"The mobile money provider {given.provider!r} is not supported in {body.country}.", "phone_number.provider"

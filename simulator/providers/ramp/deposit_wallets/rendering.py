@@ -10,22 +10,13 @@ from simulator.kernel.money import format_decimal
 from simulator.kernel.world import World
 from simulator.providers.ramp.deposit_wallets import records, shapes
 from simulator.providers.ramp.deposit_wallets.records import Deposit, Invoice, LightningAddress, LightningEntry, Wallet
-from simulator.providers.ramp.reference import NETWORK_ASSETS, listing
-
-
-class _WalletTail(TypedDict):
-    """The fields at the end of every wallet response."""
-
-    label: str | None
-    reference: str | None
-    status: str
-    created_at: str
+from simulator.providers.ramp.reference import LISTINGS, NETWORK_ASSETS
 
 
 def render_wallet(world: World, wallet: Wallet) -> shapes.WalletShape:
     """Return the wallet in the response model for its network. The Lightning addresses are oldest first."""
     assets = list(NETWORK_ASSETS[wallet.network])
-    tail: _WalletTail = {
+    tail: shapes.WalletLabels = {
         "label": wallet.label,
         "reference": wallet.reference,
         "status": wallet.status,
@@ -148,4 +139,4 @@ def render_deposit(world: World, deposit: Deposit) -> shapes.DepositShape:
 
 def required_confirmations(network: str) -> int:
     """Return the number of confirmations that an on-chain deposit needs. The number is part of the currency listing."""
-    return listing(NETWORK_ASSETS[network][0], network).confirmations
+    return LISTINGS[NETWORK_ASSETS[network][0], network].confirmations

@@ -101,9 +101,14 @@ class InvoiceObject(InvoiceShape):
     """The reference of the entry's wallet, or null if the wallet has none."""
 
 
-class _Labels(TypedDict):
+class _Wallet(TypedDict):
     id: WalletId
     """The id of the wallet, as used in all paths under /wallets."""
+
+
+class WalletLabels(TypedDict):
+    """The last fields of every wallet."""
+
     label: NullableText
     """Your label, or null if none was given."""
     reference: NullableText
@@ -115,7 +120,7 @@ class _Labels(TypedDict):
     """The creation time."""
 
 
-class StellarWallet(_Labels):
+class StellarWallet(_Wallet, WalletLabels):
     """A deposit wallet on stellar. Its address is shared, and its memo identifies the wallet."""
 
     network: Literal["stellar"]
@@ -129,7 +134,7 @@ class StellarWallet(_Labels):
     """The type of the stellar memo."""
 
 
-class CeloWallet(_Labels):
+class CeloWallet(_Wallet, WalletLabels):
     """A deposit wallet on celo, with its own address."""
 
     network: Literal["celo"]
@@ -139,7 +144,7 @@ class CeloWallet(_Labels):
     """The deposit address, which belongs to this wallet only."""
 
 
-class BitcoinWallet(_Labels):
+class BitcoinWallet(_Wallet, WalletLabels):
     """A deposit wallet on bitcoin, with its own address and its Lightning addresses."""
 
     network: Literal["bitcoin"]

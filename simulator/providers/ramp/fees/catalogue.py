@@ -126,5 +126,5 @@ def _limits(entry: Mapping[str, Any], code: str, network: str | None) -> Limits:
     currency = currency_of(code, network)
     if currency is None or currency.network is None:
         raise ValueError(f"fees.json: {entry['name']} has no limits")
-    listing = reference.listing(currency.code, currency.network)
+    listing = reference.LISTINGS[currency.code, currency.network]
     return Limits(listing.min_withdraw or ZERO, listing.max_withdraw, code)

@@ -18,7 +18,7 @@ from simulator.kernel.world import World
 from simulator.providers.ramp import reference
 from simulator.providers.ramp.fees.pricing import formula, match
 from simulator.providers.ramp.fees.records import FeeProduct
-from simulator.providers.ramp.reference import ASSETS, CurrencyListing, listing, network_status, usd_price
+from simulator.providers.ramp.reference import ASSETS, LISTINGS, CurrencyListing, network_status, usd_price
 from simulator.providers.ramp.shapes import ASSET_CODES, WALLET_NETWORKS, AssetText, WalletNetwork
 from simulator.providers.ramp.spelling import upper
 
@@ -180,7 +180,7 @@ def _rows(world: World, environment: str) -> list[CurrencyRow]:
     found, start_ms = [], world.started_at_ms
     for sequence, (code, network) in enumerate(reversed(ASSETS)):
         status = "inactive" if network_status(world, environment, network) == "down" else "active"
-        asset, row = ASSETS[code, network], listing(code, network)
+        asset, row = ASSETS[code, network], LISTINGS[code, network]
         found.append(CurrencyRow(asset, row, code, upper(network), status, sequence, start_ms, start_ms))
     return found
 

@@ -58,14 +58,8 @@ def maximum(world: World, environment: str, period: str) -> Decimal:
     return _in_default(world, environment, amount, LEVEL_CURRENCY)
 
 
-def override(world: World, environment: str, period: str, amount: Decimal) -> None:
-    """Override the maximum amount for a period. The amount is in the profile's default currency."""
-    row = Override(amount, profile_of(world).default_currency)
-    world.store[LIMITS.of(environment)].put(period, row)
-
-
 def put_limit(world: World, environment: str, period: str, amount: Decimal, currency: str) -> None:
-    """Set the maximum amount for a period in a new world."""
+    """Override the maximum amount for a period."""
     world.store[LIMITS.of(environment)].put(period, Override(amount, currency))
 
 

@@ -156,8 +156,9 @@ def set_profile(call: ActionCall[None, bodies.SetProfile]) -> shapes.Profile:
 def set_limits(call: ActionCall[None, bodies.SetLimits]) -> shapes.AccountLimits:
     """Override the limits of one environment. The amounts are in the profile's default currency."""
     given = call.parameters.model_dump(include=set(bodies.SetLimits.model_fields), exclude_none=True)
+    currency = records.profile_of(call.world).default_currency
     for period, amount in given.items():
-        limits.override(call.world, call.environment, period, Decimal(amount))
+        limits.put_limit(call.world, call.environment, period, Decimal(amount), currency)
     return shapes.show_limits(call.world, call.environment)
 
 

@@ -152,9 +152,12 @@ class CeloRampDeposit(_RampDeposit):
 RampDeposit = Annotated[StellarRampDeposit | CeloRampDeposit, Field(discriminator="network")]
 
 
-class _RampTerms(TypedDict):
+class _RampId(TypedDict):
     id: Annotated[str, Prefix("txn_")]
     """The id of the transaction. To get its current state, use `GET /transactions/{id}`."""
+
+
+class _RampTerms(TypedDict):
     quote_id: Annotated[str, Prefix("qt_")]
     """The id of the quote. The transaction has the same rate, amounts and fee."""
     order_id: Annotated[OrderNumber, Assumed("L3")]
@@ -176,6 +179,9 @@ class _RampTerms(TypedDict):
     """
     fee: ProcessingFee
     """The fee of the quote, which is deducted from `source_amount`."""
+
+
+class _Ramp(_RampId, _RampTerms):
     tx_hash: str | None
     """The hash of the on-chain transaction: the delivery of an onramp, or the deposit of an offramp.
 
@@ -191,7 +197,7 @@ class _RampTerms(TypedDict):
     """The time of the last change."""
 
 
-class OnrampTransaction(_RampTerms):
+class OnrampTransaction(_Ramp):
     """A confirmed onramp. The payer's fiat is turned into crypto in an external wallet."""
 
     type: Literal["onramp"]
@@ -204,7 +210,7 @@ class OnrampTransaction(_RampTerms):
     """The instructions for paying `source_amount`."""
 
 
-class OfframpTransaction(_RampTerms):
+class OfframpTransaction(_Ramp):
     """A confirmed offramp. The crypto that you deposit is turned into fiat for a saved beneficiary."""
 
     type: Literal["offramp"]
@@ -261,18 +267,6 @@ def _rendered(quote: RampQuote) -> RampQuoteShape:
     }
 
 
-class _Terms(TypedDict):
-    quote_id: str
-    order_id: str
-    network: str
-    asset: str
-    fiat_currency: str
-    rate: str
-    source_amount: str
-    destination_amount: str
-    fee: ProcessingFee
-
-
 def render_onramp(world: World, ramp: Transaction) -> OnrampTransaction:
     # The fields of the instructions depend on the quote's payment method.
     instructions = cast(RampPaymentInstructions, present(ramp.payment_instructions))
@@ -303,7 +297,7 @@ def render_offramp(world: World, ramp: Transaction) -> OfframpTransaction:
     }
 
 
-def _terms(ramp: Transaction, crypto: Side, fiat: Side) -> _Terms:
+def _terms(ramp: Transaction, crypto: Side, fiat: Side) -> _RampTerms:
     return {
         "quote_id": present(ramp.quote_id),
         "order_id": ramp.order_id,

@@ -51,21 +51,6 @@ class _Terms(TypedDict):
     amount_currency: str
 
 
-class _End(TypedDict):
-    """The response fields after `recipient`, which withdrawals and sends share."""
-
-    description: str | None
-    reference: str | None
-    schedule: shapes.ScheduleShape | None
-    created_at: str
-    next_run_at: str | None
-    runs_completed: int
-    total_runs: int | None
-    activated_at: str | None
-    paused_at: str | None
-    pause_reason: str | None
-
-
 def _terms(payment: RecurringPayment) -> _Terms:
     return {
         "status": payment.status,
@@ -75,7 +60,7 @@ def _terms(payment: RecurringPayment) -> _Terms:
     }
 
 
-def _end(payment: RecurringPayment) -> _End:
+def _end(payment: RecurringPayment) -> shapes.RecurringProgress:
     return {
         "description": payment.description,
         "reference": payment.reference,

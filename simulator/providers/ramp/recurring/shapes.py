@@ -125,6 +125,11 @@ class _RecurringPayment(TypedDict):
     """The balance that pays for all runs."""
     amount: AmountText
     """The amount of each run, in `amount_currency`."""
+
+
+class RecurringProgress(TypedDict):
+    """The fields of a recurring payment after its recipient."""
+
     description: NullableText
     """The note about each payment, or null if none was given."""
     reference: NullableText
@@ -152,7 +157,7 @@ class _RecurringPayment(TypedDict):
     """
 
 
-class RecurringWithdrawal(_RecurringPayment):
+class RecurringWithdrawal(_RecurringPayment, RecurringProgress):
     """A withdrawal from the balance to a beneficiary, repeated on a schedule."""
 
     type: Literal["withdraw"]
@@ -162,7 +167,7 @@ class RecurringWithdrawal(_RecurringPayment):
     """The recipient."""
 
 
-class RecurringSend(_RecurringPayment):
+class RecurringSend(_RecurringPayment, RecurringProgress):
     """A send from the balance, repeated on a schedule."""
 
     type: Literal["send"]
@@ -175,24 +180,24 @@ class RecurringSend(_RecurringPayment):
 RecurringPaymentShape: TypeAlias = RecurringWithdrawal | RecurringSend
 
 
-class Run(TypedDict):
-    """One run of a recurring payment."""
-
+class _RunTime(TypedDict):
     number: Annotated[Count, Assumed("W8")]
     """The number of the run, starting at 1. Failed runs count, but skipped runs do not."""
     scheduled_for: Annotated[Timestamp, Assumed("W8")]
     """The time for which the run is or was scheduled."""
+
+
+class RunOutcome(TypedDict):
+    """The result of a run. It is empty if the run has not taken place yet."""
+
     transaction_id: NotRequired[Annotated[str, Prefix("txn_"), Assumed("W8")]]
     """The id of the run's transaction. Present if the run succeeded."""
     failure_code: NotRequired[Annotated[str, OneOf(FAILURE_MEANINGS), Assumed("S4")]]
     """The reason for the failure. Present if the run failed."""
 
 
-class RunOutcome(TypedDict, total=False):
-    """The result of a run. It is empty if the run has not taken place yet."""
-
-    transaction_id: str
-    failure_code: str
+class Run(_RunTime, RunOutcome):
+    """One run of a recurring payment."""
 
 
 class RunMember(TypedDict):

@@ -64,8 +64,6 @@ from simulator.providers.ramp.reference.records import (
     currency_of,
     fiat,
     has_method,
-    listing,
-    provider,
     require_account_number,
     require_bank,
 )

@@ -188,35 +188,15 @@ def currency_of(code: str, network: str | None) -> Currency:
     return FIATS[code] if network is None else ASSETS[code, network]
 
 
-def listing(code: str, network: str) -> CurrencyListing:
-    """Return the listing item of an asset on a canonical network. Raise `KeyError` if there is none."""
-    return LISTINGS[code, network]
-
-
 def has_method(fiat_code: str, method: str) -> bool:
     """Return True if a fiat currency supports the payment method `mobile_money` or `bank_transfer` (decision R1)."""
     facts = FIAT_FACTS.get(fiat_code)
     return facts is not None and method in facts.methods
 
 
-def provider(country: str, code: str) -> Provider | None:
-    """Return a country's mobile money provider with the given code, or None if there is none."""
-    return PROVIDERS.get(country, {}).get(code)
-
-
-def bank(country: str, code: str) -> Bank | None:
-    """Return a country's bank with the given code, or None if there is none."""
-    return BANKS.get(country, {}).get(code)
-
-
-def is_account_number(found: Bank, text: str) -> bool:
-    """Return True if an account number consists of digits and has a valid length for the bank."""
-    return _DIGITS.fullmatch(text) is not None and found.min_digits <= len(text) <= found.max_digits
-
-
 def require_bank(country: str, code: str, param: str) -> Bank:
     """Return a country's bank with the given code. Raise `ApiError` 422 invalid_bank_account if there is none."""
-    found = bank(country, code)
+    found = BANKS.get(country, {}).get(code)
     if found is None:
         raise INVALID_BANK_ACCOUNT.error(f"There is no bank with the code {code!r} in {country}.", param)
     return found
@@ -225,9 +205,7 @@ def require_bank(country: str, code: str, param: str) -> Bank:
 def require_account_number(country: str, text: str, param: str) -> None:
     """Raise `ApiError` 400 if an account number has the wrong format for its country."""
     any_bank = next(iter(BANKS[country].values()))
-    if is_account_number(any_bank, text):
-        return
-    digits = f"{any_bank.min_digits} to {any_bank.max_digits}"
-    if any_bank.min_digits == any_bank.max_digits:
-        digits = str(any_bank.min_digits)
-    raise invalid(param, f"an account number in {country} must have {digits} digits")
+    least, most = any_bank.min_digits, any_bank.max_digits
+    if _DIGITS.fullmatch(text) is None or not least <= len(text) <= most:
+        digits = str(least) if least == most else f"{least} to {most}"
+        raise invalid(param, f"an account number in {country} must have {digits} digits")

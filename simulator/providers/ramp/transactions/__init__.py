@@ -24,7 +24,6 @@ from simulator.providers.ramp.transactions.quotes import (
     QUOTE_MEANINGS,
     NewQuoteFields,
     Quote,
-    claim_quote,
     end_ms,
     expire_quote,
     find_quote,

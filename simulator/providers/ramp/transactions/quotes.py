@@ -5,12 +5,11 @@ S2).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from simulator.engine.records.records import NewFields, create, existing, move, new_fields
 from simulator.engine.rows.error import ENGINE_ERRORS
 from simulator.engine.rows.kind import Arrival, Kind, Record
-from simulator.engine.rows.operation import Call
 from simulator.engine.text.json import Shown
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.agenda import Timer
@@ -92,22 +91,6 @@ def require_usable(quote: Quote, param: str | None = None) -> None:
         raise QUOTE_ALREADY_USED.error("The quote was already used. Create a new one.", param)
     if quote.status == "expired":
         raise QUOTE_EXPIRED.error("The quote is older than 30 minutes. Create a new one.", param)
-
-
-class UsesQuote(Protocol):
-    """A request body that contains the id of a quote."""
-
-    @property
-    def quote_id(self) -> str: ...
-
-
-BodyT = TypeVar("BodyT", bound=UsesQuote)
-
-
-def claim_quote(call: Call[BodyT, None, Q], table: TableKey[Q]) -> None:
-    """Find the quote named in the body and make it the resource of the call."""
-    call.resource = find_quote(call.world, call.environment, table, call.body.quote_id, "quote_id")
-    require_usable(call.resource, "quote_id")
 
 
 def use_quote(world: World, quote: Q) -> Q:

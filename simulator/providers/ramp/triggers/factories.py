@@ -18,7 +18,7 @@ from simulator.kernel.machine import Move
 from simulator.kernel.money import Currency
 from simulator.kernel.world import World
 from simulator.providers.ramp.profile import platform_users, profile_of
-from simulator.providers.ramp.reference import ASSETS, NETWORK_ASSETS, currency_of, listing, network, network_status
+from simulator.providers.ramp.reference import ASSETS, LISTINGS, NETWORK_ASSETS, currency_of, network, network_status
 from simulator.providers.ramp.spelling import upper
 from simulator.providers.ramp.transactions import holder
 from simulator.providers.ramp.triggers.history import HISTORY
@@ -141,7 +141,7 @@ def _recurring(world: World, environment: str, event: str) -> Setup:
 def _payable(world: World, environment: str, event: str) -> tuple[Currency, Decimal]:
     """Return an asset and an amount to pay. The balance covers the amount, unless a run must fail."""
     for currency in ASSETS.values():
-        row = listing(currency.code, currency.network or "")
+        row = LISTINGS[currency.code, currency.network or ""]
         balance = world.ledger.balance(available(holder(environment)), currency.key)
         if event == "recurring_payment.run_failed":
             return currency, max(row.max_withdraw, balance + 1)
@@ -220,7 +220,7 @@ def _parameters(record: Any, move: Move) -> JsonObject:
     if move.when == "short":
         return {"amount": f"{currency_of(record.paid.code, record.paid.network).unit:f}"}
     if move.when == "enough":
-        return {"confirmations": listing(NETWORK_ASSETS[record.network][0], record.network).confirmations}
+        return {"confirmations": LISTINGS[NETWORK_ASSETS[record.network][0], record.network].confirmations}
     return {}
 
 

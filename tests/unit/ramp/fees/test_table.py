@@ -57,7 +57,7 @@ def test_each_product_is_in_the_currency_of_its_amount(product: FeeProduct) -> N
 def test_a_send_costs_its_network_fee_within_the_limits_of_the_currency_listing(product: FeeProduct) -> None:
     assert product.asset is not None
     assert product.network is not None
-    listing = reference.listing(product.asset, product.network)
+    listing = reference.LISTINGS[product.asset, product.network]
     assert product.network_fee is not None
     assert product.network_fee.currency == product.asset
     assert product.network_fee.amount < listing.min_withdraw

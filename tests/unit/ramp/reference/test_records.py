@@ -6,12 +6,14 @@ from decimal import Decimal
 
 import pytest
 
+from simulator.engine.rows.error import ApiError
 from simulator.providers.ramp.reference import (
     ASSETS,
     BANKS,
     COUNTRIES,
     COUNTRY_OF,
     FIATS,
+    LISTINGS,
     NETWORK_ASSETS,
     PROVIDER_CODES,
     PROVIDERS,
@@ -20,12 +22,11 @@ from simulator.providers.ramp.reference import (
     currency_of,
     fiat,
     has_method,
-    listing,
-    provider,
+    require_account_number,
+    require_bank,
     shapes,
 )
 from simulator.providers.ramp.reference.rates import FIXED
-from simulator.providers.ramp.reference.records import bank, is_account_number
 
 
 def test_countries_and_their_currencies() -> None:
@@ -51,8 +52,6 @@ def test_lookups_answer_none_for_what_does_not_exist() -> None:
     assert asset("XLM", "celo") is None
     assert fiat("KES") is FIATS["KES"]
     assert fiat("USD") is None
-    assert bank("XX", "01") is None
-    assert provider("XX", "mpesa") is None
 
 
 def test_a_record_names_its_currency_by_code_and_network() -> None:
@@ -87,7 +86,6 @@ def test_providers_by_country() -> None:
         "ZM": ("mtn", "airtel", "zamtel"),
     }
     assert sorted(PROVIDER_CODES) == ["airtel", "halopesa", "mpesa", "mtn", "tigopesa", "zamtel"]
-    assert provider("NG", "mpesa") is None
 
 
 def test_banks_by_country() -> None:
@@ -107,28 +105,33 @@ def test_banks_by_country() -> None:
 )
 def test_account_numbers_have_the_digits_of_their_country(country: str, shortest: int, longest: int) -> None:
     """Decision R3."""
-    for found in BANKS[country].values():
-        for length in range(1, 20):
-            assert is_account_number(found, "1" * length) == (shortest <= length <= longest)
-        assert not is_account_number(found, "1" * (shortest - 1) + "x")
-        assert not is_account_number(found, "١" * shortest)
+    assert {(row.min_digits, row.max_digits) for row in BANKS[country].values()} == {(shortest, longest)}
+    wrong = ("1" * (shortest - 1), "1" * (longest + 1), "1" * (shortest - 1) + "x", "١" * shortest)
+    for length in range(shortest, longest + 1):
+        require_account_number(country, "1" * length, "account_number")
+    for text in wrong:
+        with pytest.raises(ApiError, match=f"an account number in {country} must have"):
+            require_account_number(country, text, "account_number")
+
+
+def test_an_unknown_bank_is_refused() -> None:
+    """Decision R3."""
+    assert require_bank("KE", "01", "bank_code").code == "01"
+    for country, code in (("KE", "99"), ("XX", "01")):
+        with pytest.raises(ApiError, match="There is no bank"):
+            require_bank(country, code, "bank_code")
 
 
 @pytest.mark.parametrize("key", ASSETS)
 def test_everyday_amounts_lie_inside_the_listing_limits(key: tuple[str, str]) -> None:
     """Decision M13."""
-    row = listing(*key)
+    row = LISTINGS[key]
     dollar = FIXED[f"swap:USDC.{'celo' if key == ('USDC', 'stellar') else 'stellar'}:{ASSETS[key].key}"]
     amounts = [20 * dollar, 50 * dollar]
     amounts += {"BTC": [Decimal("0.00001"), Decimal("0.001")], "CELO": [Decimal(60)], "XLM": []}.get(
         key[0], [Decimal(10), Decimal(50)]
     )
     assert all(row.min_withdraw <= amount <= row.max_withdraw for amount in amounts)
-
-
-def test_unknown_listing_raises_key_error() -> None:
-    with pytest.raises(KeyError):
-        listing("XLM", "celo")
 
 
 def test_the_overview_names_every_bank_provider_country_and_currency() -> None:

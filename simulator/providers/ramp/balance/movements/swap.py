@@ -20,7 +20,7 @@ from simulator.providers.ramp.balance.rendering import render_swap, render_swap_
 from simulator.providers.ramp.balance.settlement import settle_swap
 from simulator.providers.ramp.balance.states import NO_AMOUNT, NO_ASSET, NO_QUOTE, SLIPPAGE_EXCEEDED
 from simulator.providers.ramp.fees import require_in_force
-from simulator.providers.ramp.reference import listing, swap_rate
+from simulator.providers.ramp.reference import LISTINGS, swap_rate
 from simulator.providers.ramp.transactions import begin, holder, use_quote
 
 operation = OperationDecorator("Swap", group="wallet")
@@ -59,7 +59,7 @@ def quote_swap(call: Call[bodies.SwapQuoteBody, None, None]) -> shapes.SwapQuote
     if not assumes(world, "M12", "swap_quotes_look_at_no_balance"):
         require_balance(world, environment, source, pricing.paid, "amount")
     require_up(world, environment, source, target)
-    default = listing(source.code, present(source.network)).slippage
+    default = LISTINGS[source.code, present(source.network)].slippage
     # Convert via str, because a float parsed from a JSON number such as 0.1 is not exactly that number.
     slippage = default if body.slippage is None else Decimal(plain(Decimal(str(body.slippage))))
     least = minimum_received(pricing.received, slippage, target)
