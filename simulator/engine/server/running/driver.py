@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from decimal import Decimal
 
 from simulator.engine.server.running.advance import (
     SLICE_SECONDS,
@@ -38,6 +37,8 @@ class _Anchor:
 
     real_seconds: float
     simulated_ms: int
+    ms_per_second: float
+    """The simulated milliseconds per real second."""
 
 
 @dataclass
@@ -51,6 +52,8 @@ class _ClockState:
     """
     alarm: asyncio.TimerHandle | None = None
     """An alarm that fires when the next timer of a running clock is due."""
+    alarm_ms: int = 0
+    """The simulated time for which `alarm` is set."""
     firing: asyncio.Task[None] | None = None
     """The rest of a run of timers, if the run takes longer than one slice."""
     advance: Advance | None = None
@@ -60,6 +63,12 @@ class _ClockState:
     """True if the world has ended."""
     fired: int = 0
     """The number of timers that were fired by runs, not by advances."""
+
+    def silence(self) -> None:
+        """Cancel the alarm if there is one."""
+        if self.alarm is not None:
+            self.alarm.cancel()
+            self.alarm = None
 
 
 class Driver:
@@ -148,10 +157,12 @@ class Driver:
 
     def _fire_slice(self, world: World, keeping: _ClockState, target_ms: int) -> bool:
         """Fire timers for a few milliseconds. Return True if the clock has reached `target_ms`."""
-        ends = self._seconds() + SLICE_SECONDS
+        ends = 0.0
         while world.fire_next(target_ms) is not None:
             keeping.fired += 1
-            if self._seconds() > ends:
+            now = self._seconds()
+            ends = ends or now + SLICE_SECONDS
+            if now > ends:
                 return False
         if target_ms > world.now_ms:
             world.clock.move_to(target_ms)
@@ -184,11 +195,15 @@ class Driver:
     # Running clocks
 
     def _present_ms(self, world: World, keeping: _ClockState) -> int:
-        if keeping.anchor is None:
-            keeping.anchor = _Anchor(self._seconds(), world.now_ms)
-        passed = Decimal(self._seconds() - keeping.anchor.real_seconds) * 1000
-        rate = world.clock.rate if world.clock.mode == "scaled" else Decimal(1)
-        return max(min(keeping.anchor.simulated_ms + int(passed * rate), LAST_MS), world.now_ms)
+        anchor = keeping.anchor
+        if anchor is None:
+            anchor = keeping.anchor = self._anchor_now(world)
+        passed_ms = int((self._seconds() - anchor.real_seconds) * anchor.ms_per_second)
+        return max(min(anchor.simulated_ms + passed_ms, LAST_MS), world.now_ms)
+
+    def _anchor_now(self, world: World, since_seconds: float = 0.0) -> _Anchor:
+        rate = float(world.clock.rate) if world.clock.mode == "scaled" else 1.0
+        return _Anchor(self._seconds() - since_seconds, world.now_ms, 1000 * rate)
 
     def anchor(self, world: World, since_seconds: float = 0.0) -> None:
         """Map the world's current time to the current real time. A running clock advances from this point.
@@ -197,7 +212,9 @@ class Driver:
 
         If the clock reached the world's current time in the past, `since_seconds` is how many real seconds ago.
         """
-        self._kept[world].anchor = _Anchor(self._seconds() - since_seconds, world.now_ms)
+        keeping = self._kept[world]
+        keeping.anchor = self._anchor_now(world, since_seconds)
+        keeping.silence()
         self.set_alarm(world)
 
     def present_ms(self, world: World) -> int:
@@ -213,21 +230,24 @@ class Driver:
             self.set_alarm(world)
 
     def set_alarm(self, world: World) -> None:
-        """Set an alarm for the next timer of a running clock."""
+        """Set an alarm for the next timer of a running clock, unless it is set already."""
         keeping = self._kept[world]
-        if keeping.alarm is not None:
-            keeping.alarm.cancel()
-            keeping.alarm = None
         if world.clock.mode == "manual" or keeping.firing is not None or keeping.over:
+            keeping.silence()
             return
         timer = world.agenda.next()
+        if timer is not None and keeping.alarm is not None and keeping.alarm_ms == timer.due_at_ms:
+            return
+        keeping.silence()
         if timer is None or timer.due_at_ms > LAST_MS:
             return
-        rate = world.clock.rate if world.clock.mode == "scaled" else Decimal(1)
-        wait = max(Decimal(timer.due_at_ms - self._present_ms(world, keeping)) / (1000 * rate), Decimal(0))
+        present_ms = self._present_ms(world, keeping)
+        assert keeping.anchor is not None
+        wait = max((timer.due_at_ms - present_ms) / keeping.anchor.ms_per_second, 0.0)
         # The alarm is set one millisecond late, so that rounding never wakes the world too early. The delay is at
         # most an hour, because event loops refuse delays of years. The alarm is set again when it fires.
-        delay = min(float(wait) + 0.001, 3600.0)
+        delay = min(wait + 0.001, 3600.0)
+        keeping.alarm_ms = timer.due_at_ms
         keeping.alarm = asyncio.get_running_loop().call_later(delay, self._ring, world)
 
     def _ring(self, world: World) -> None:
@@ -241,9 +261,7 @@ class Driver:
         """Stop the clock of a world that has ended, and cancel an advance of this clock."""
         keeping = self._kept[world]
         keeping.over = True
-        if keeping.alarm is not None:
-            keeping.alarm.cancel()
-            keeping.alarm = None
+        keeping.silence()
         self.call_off(world, "the world was reset, replaced or deleted")
 
     def end_advances(self) -> None:
@@ -254,9 +272,7 @@ class Driver:
     def close(self) -> None:
         self.end_advances()
         for keeping in self._kept.values():
-            if keeping.alarm is not None:
-                keeping.alarm.cancel()
-                keeping.alarm = None
+            keeping.silence()
             if keeping.firing is not None:
                 keeping.firing.cancel()
 
