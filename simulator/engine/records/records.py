@@ -60,12 +60,13 @@ class NewFields(TypedDict):
 
 def new_fields(world: World, environment: str, prefix: str, stream: str) -> NewFields:
     """Return the fields of a new record: id, environment, sequence and times."""
+    now_ms = world.now_ms
     return {
         "id": world.streams.identifier(prefix, stream),
         "environment": environment,
         "sequence": world.next_sequence("record"),
-        "created_at_ms": world.now_ms,
-        "updated_at_ms": world.now_ms,
+        "created_at_ms": now_ms,
+        "updated_at_ms": now_ms,
     }
 
 
@@ -102,7 +103,8 @@ def create(world: World, record: R, on: str, when: str = "", *, announced: bool 
     """
     kind = kind_of(world, record)
     move = kind.machine.begin(on, when)
-    record = replace(record, status=move.target)
+    if record.status != move.target:
+        record = replace(record, status=move.target)
     table = _write(world, kind, record)
     if table is not None:
         # Use the table's own name string: a new string for each record would stay in memory.

@@ -55,7 +55,8 @@ class BoundedLog(Generic[Entry]):
             self._drop_oldest()
         self.entries.append(entry)
         self.size += entry.size
-        self._fit()
+        if self.size > self._bytes_kept:
+            self._fit()
 
     def put_back(self, entries: Sequence[Entry], size: int | None = None, dropped: int = 0) -> None:
         """Fill this empty log with the entries of another log.

@@ -68,7 +68,9 @@ def parse(model: type[Model], raw: Mapping[str, object], *, patch: bool = False,
     as the error code in all cases, for example in the token exchange.
     """
     try:
-        return model.model_validate(raw)
+        # `model_validate` only calls this with six more arguments, which takes one percent of a create call.
+        valid: Model = model.__pydantic_validator__.validate_python(raw)
+        return valid
     except ValidationError as error:
         raise _first(error, raw, patch, code) from None
 

