@@ -245,7 +245,9 @@ def _folder(simulator: AnySimulator, directories: tuple[Path, ...]) -> scenario_
     folder = scenario_folder.Folder(directories, simulator.vocabulary, simulator.library)
     folder.take(folder.read())
     if folder.problems:
-        raise ConfigError([f"--scenarios: {scenario_folder.describe_problem(problem)}" for problem in folder.problems])
+        raise ConfigError(
+            [f"--scenarios: {loader.describe_problem(problem['file'], problem)}" for problem in folder.problems]
+        )
     return folder
 
 

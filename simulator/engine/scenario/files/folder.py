@@ -142,9 +142,3 @@ class Folder:
 
 def _problem(path: Path, message: str) -> FolderProblem:
     return {"file": str(path), "path": "", "line": 1, "column": 1, "message": message}
-
-
-def describe_problem(problem: FolderProblem) -> str:
-    """Format a problem as one line, `FILE:LINE:COLUMN: path: message`."""
-    part = f"{problem['path']}: " if problem["path"] else ""
-    return f"{problem['file']}:{problem['line']}:{problem['column']}: {part}{problem['message']}"

@@ -29,13 +29,14 @@ class ScenarioError(Exception):
         self.errors = errors
         self.warnings = warnings
         self.source = source
-        count = len(errors)
-        lines = [f"{source}:{error['line']}:{error['column']}: {_line_of(error)}" for error in errors]
-        super().__init__("\n".join([f"{count} {'problem' if count == 1 else 'problems'}", *lines]))
+        lines = [describe_problem(source, error) for error in errors]
+        super().__init__("\n".join([f"{len(errors)} {'problem' if len(errors) == 1 else 'problems'}", *lines]))
 
 
-def _line_of(error: FileProblem) -> str:
-    return f"{error['path']}: {error['message']}" if error["path"] else error["message"]
+def describe_problem(file: str, problem: FileProblem) -> str:
+    """Format a problem as one line, `FILE:LINE:COLUMN: path: message`."""
+    part = f"{problem['path']}: " if problem["path"] else ""
+    return f"{file}:{problem['line']}:{problem['column']}: {part}{problem['message']}"
 
 
 class Loader:
@@ -84,12 +85,8 @@ class Loader:
         """Read a shipped file. Raise `ScenarioError` if it is invalid or not named like its scenario."""
         file = self.load(path.read_bytes(), source_of(path), known, FILE)
         if file.name != path.stem:
-            problem: FileProblem = {
-                "path": "name",
-                "line": 1,
-                "column": 1,
-                "message": f"it must be `{path.stem}`, as in the file name",
-            }
+            message = f"it must be `{path.stem}`, as in the file name"
+            problem: FileProblem = {"path": "name", "line": 1, "column": 1, "message": message}
             raise ScenarioError([problem], source_of(path))
         return file
 
@@ -123,9 +120,8 @@ def _finish(document: Document, scenario: Scenario | None, source: str) -> Scena
     warnings = tuple(warning.shown() for warning in warned)
     if document.problems or scenario is None:
         raise ScenarioError([problem.shown() for problem in document.in_order()], source, warnings)
-    paths: list[Path] = [("rules", index) for index in range(len(scenario.rules))]
-    paths += [("timeline", index) for index in range(len(scenario.timeline))]
-    paths += [("faults", index) for index in range(len(scenario.faults))]
+    lists = ("rules", "timeline", "faults")
+    paths: list[Path] = [(name, index) for name in lists for index in range(len(getattr(scenario, name)))]
     for member, given in (document.value.get("world") or {}).items():
         entries = range(len(given)) if isinstance(given, list) else ()
         paths += [("world", member), *(("world", member, index) for index in entries)]

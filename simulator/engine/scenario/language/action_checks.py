@@ -39,8 +39,7 @@ class ActionChecker:
         if not isinstance(name, str):
             return
         if name not in self._actions.rows:
-            hint = self._document.hint(name, self._actions.rows)
-            self._document.report((*path, "action"), f"unknown action `{name}`{hint}")
+            self._document.check_known((*path, "action"), name, self._actions.rows, "action")
             # If an action is unknown, its parameters are unknown, too. So a key is reported only if it closely
             # resembles a field.
             for key in step:
@@ -79,12 +78,6 @@ class ActionChecker:
         rows = self._actions.rows.get(action) if isinstance(action, str) else None
         if rows and "target" not in step and all(row.kinds for row in rows):
             self._document.report(path, f"the action {action} needs a `target` here")
-
-
-def check_error_code(document: Document, vocabulary: Vocabulary, path: Path, code: object) -> None:
-    """Report an error code that the service does not define."""
-    if isinstance(code, str) and code not in vocabulary.errors:
-        document.report(path, f"unknown error code `{code}`{document.hint(code, vocabulary.errors)}")
 
 
 def names_of(model: type[BaseModel]) -> list[str]:

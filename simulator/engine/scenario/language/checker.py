@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from simulator.engine.faults.models import EFFECTS, InterfaceFault, WebhookFault, wrongs_of_fault
 from simulator.engine.scenario.language import field_sets, unreachable
-from simulator.engine.scenario.language.action_checks import ActionChecker, check_error_code, placeholders
+from simulator.engine.scenario.language.action_checks import ActionChecker, placeholders
 from simulator.engine.scenario.language.calls import below_base, is_path_glob, paths
 from simulator.engine.scenario.language.document import Document, Path, shortened
 from simulator.engine.scenario.language.drive_checks import DriveChecker
@@ -66,7 +66,7 @@ class ScenarioChecker:
             drive.check_expectation(path, expectation)
         below = root.get("with")
         for index, name in enumerate(below if isinstance(below, list) else ()):
-            self._scenario(("with", index), name)
+            self._document.check_known(("with", index), name, self._scenarios, "scenario")
 
     # --- rules and timeline -------------------------------------------------------------------------------------
 
@@ -76,8 +76,7 @@ class ScenarioChecker:
         known = [*self._vocabulary.events, CREATED, REQUEST]
         for index, event in enumerate(listed):
             place = (*path, "on", index) if isinstance(events, list) else (*path, "on")
-            if isinstance(event, str) and event not in known:
-                self._document.report(place, f"unknown event `{event}`{self._document.hint(event, known)}")
+            self._document.check_known(place, event, known, "event")
         self._answer(path, rule, is_request=REQUEST in listed)
         groups = self._wheres.check_tests((*path, "where"), where)
         self._wheres.check_rule((*path, "where"), where, listed)
@@ -100,7 +99,8 @@ class ScenarioChecker:
         if is_request and rule.get("do"):
             self._document.report((*path, "do"), "a rule `on: request` must have `answer`, not `do`", key=True)
         if isinstance(answer, dict):
-            check_error_code(self._document, self._vocabulary, (*path, "answer", "code"), answer.get("code"))
+            place, errors = (*path, "answer", "code"), self._vocabulary.errors
+            self._document.check_known(place, answer.get("code"), errors, "error code")
 
     def _glob(self, path: Path, where: object) -> None:
         """Check that a glob pattern for paths matches the path of at least one operation."""
@@ -134,9 +134,8 @@ class ScenarioChecker:
 
     def _step(self, path: Path, step: dict[str, object], kinds: tuple[str, ...], groups: frozenset[str]) -> None:
         if "scenario" in step and "action" in step:
-            self._document.report(
-                (*path, "scenario"), "a step must have either `action` or `scenario`, not both", key=True
-            )
+            message = "a step must have either `action` or `scenario`, not both"
+            self._document.report((*path, "scenario"), message, key=True)
             return
         self._groups(path, step, groups)
         if "scenario" not in step:
@@ -147,12 +146,7 @@ class ScenarioChecker:
                 self._document.report_unknown_name((*path, name), _STEP_FIELDS, "field")
         successor = step["scenario"]
         if not (isinstance(successor, str) and PLACEHOLDER.search(successor)):
-            self._scenario((*path, "scenario"), successor)
-
-    def _scenario(self, path: Path, name: object) -> None:
-        if isinstance(name, str) and name not in self._scenarios:
-            hint = self._document.hint(name, self._scenarios)
-            self._document.report(path, f"unknown scenario `{name}`{hint}")
+            self._document.check_known((*path, "scenario"), successor, self._scenarios, "scenario")
 
     def _groups(self, path: Path, step: dict[str, object], groups: Collection[str]) -> None:
         """Check that every placeholder `${name}` in a step is a named group in a pattern of the step's rule."""

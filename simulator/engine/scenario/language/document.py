@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import field, replace
 from typing import Any, TypeAlias
 
@@ -131,6 +131,11 @@ class Document:
         self.hints -= 1
         return nearest(name, names)
 
+    def check_known(self, path: Path, name: object, known: Collection[str], what: str) -> None:
+        """Report a string that is not a known name of this sort."""
+        if isinstance(name, str) and name not in known:
+            self.report(path, f"unknown {what} `{name}`{self.hint(name, known)}")
+
     def hint(self, name: str, names: Iterable[str]) -> str:
         """Return the end of a message, which suggests the most similar name. Return "" if there is no similar name."""
         return did_you_mean(self.nearest(name, names))
@@ -179,8 +184,8 @@ def read(text: str, bounds: Bounds = FILE) -> Document:
     try:
         reader.read(yaml.parse(text, Loader=_Parser))
     except _Refused as refused:
-        document.value = None
-        document.add(Problem("", *refused.place, refused.why))
+        document.value, ((line, column), why) = None, refused.args
+        document.add(Problem("", line, column, why))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (1, 1) if mark is None else (mark.line + 1, mark.column + 1)
@@ -236,12 +241,7 @@ _PLAIN_REFERENCE = re.compile(r"""[\[{,:]\s*([^"'\s,{}\[\]]*\$\{[^"'\s,{}\[\]]*\
 
 
 class _Refused(Exception):
-    """Raised if a scenario document is refused. `place` is the line and column, and `why` is the reason."""
-
-    def __init__(self, place: tuple[int, int], why: str) -> None:
-        super().__init__(why)
-        self.place = place
-        self.why = why
+    """Raised with a place (line and column) and a reason if a document is refused."""
 
 
 class _Node:

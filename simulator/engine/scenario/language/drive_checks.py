@@ -10,17 +10,12 @@ from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.faults.models import OF_NEW_NAMES
 from simulator.engine.rows.operation import Operation
 from simulator.engine.scenario.language import field_sets
-from simulator.engine.scenario.language.action_checks import (
-    ActionChecker,
-    check_error_code,
-    describe_wrong,
-    names_of,
-    placeholders,
-)
+from simulator.engine.scenario.language.action_checks import ActionChecker, describe_wrong, names_of, placeholders
 from simulator.engine.scenario.language.calls import below_base, methods_at, operation_at, paths
 from simulator.engine.scenario.language.document import Document, Path, shortened
 from simulator.engine.scenario.language.where_checks import WhereChecker
 from simulator.engine.scenario.play.filling import PLACEHOLDER
+from simulator.engine.scenario.play.matching import dig
 from simulator.engine.scenario.run.drive import METHODS, UNNAMED_STEPS, is_named
 from simulator.engine.text.fields import Wrong, dotted, wrongs_of
 from simulator.engine.vocabulary.vocabulary import Vocabulary
@@ -63,7 +58,7 @@ class DriveChecker:
             self._actions.check(place, content, _DRIVE_FIELDS)
             self._actions.check_target(place, content)
             return
-        check_error_code(self._document, self._vocabulary, (*place, "code"), content.get("code"))
+        self._document.check_known((*place, "code"), content.get("code"), self._vocabulary.errors, "error code")
         if sum(method in content for method in METHODS) != 1:
             message = f"a call needs exactly one of {', '.join(METHODS)} (or: advance, action, receiver)"
             self._document.report_missing(place, (*METHODS, *UNNAMED_STEPS), message)
@@ -75,12 +70,8 @@ class DriveChecker:
             self._calls[str(place[-1])] = row
 
     def check_expectation(self, path: Path, expectation: dict[str, object]) -> None:
-        events = self._vocabulary.events
         for field in ("event", "delivery"):
-            event = expectation.get(field)
-            if isinstance(event, str) and event not in events:
-                hint = self._document.hint(event, events)
-                self._document.report((*path, field), f"unknown event `{event}`{hint}")
+            self._document.check_known((*path, field), expectation.get(field), self._vocabulary.events, "event")
         answer = expectation.get("answer")
         if isinstance(answer, str) and answer not in self._variables:
             self._document.report((*path, "answer"), f"no step under `drive` has the name `{answer}`")
@@ -172,13 +163,8 @@ def _is_filled_in(one: Wrong, body: Mapping[str, object]) -> bool:
     """Return True if an invalid field, or an object around it, is a placeholder `${…}`, known only during a run."""
     value: object = body
     for part in one.path:
-        if isinstance(value, str):
-            break
-        if isinstance(value, dict):
-            value = value.get(part)
-        else:
-            has_item = isinstance(value, list) and isinstance(part, int) and part < len(value)
-            value = value[part] if has_item else None  # type: ignore[index]  # has_item has checked it
+        if not isinstance(value, str):
+            value = dig(value, str(part))
     return isinstance(value, str) and PLACEHOLDER.search(value) is not None
 
 

@@ -192,13 +192,15 @@ def of_creating_requests(vocabulary: Vocabulary) -> FieldSet:
 
 
 def of_requests(vocabulary: Vocabulary, method: str | None, globs: frozenset[str] | None) -> FieldSet:
-    """Return the fields of the bodies of operations with this method and one of several path globs. None means any."""
-    rows = (
-        row
-        for row in vocabulary.operations
-        if method in (None, row.method) and (globs is None or any(can_match(glob, row.path) for glob in globs))
-    )
-    return _union(of_body(vocabulary, row.name) for row in rows)
+    """Return the fields of the bodies of these operations."""
+    return _union(of_body(vocabulary, row.name) for row in operations_for(vocabulary, method, globs))
+
+
+def operations_for(vocabulary: Vocabulary, method: str | None, globs: frozenset[str] | None) -> Iterator[Operation]:
+    """Yield the operations with this method and a path that one of these globs matches. None means any."""
+    for row in vocabulary.operations:
+        if method in (None, row.method) and (globs is None or any(can_match(glob, row.path) for glob in globs)):
+            yield row
 
 
 def of_answer(vocabulary: Vocabulary, row: Operation) -> FieldSet:

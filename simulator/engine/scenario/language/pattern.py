@@ -64,7 +64,4 @@ def _why(text: str, error: Exception) -> str:
     return reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
 
 
-@lru_cache(maxsize=1_000)
-def compiled(text: str) -> Pattern:
-    """Return a compiled pattern from a cache."""
-    return Pattern(text)
+compiled = lru_cache(maxsize=1_000)(Pattern)

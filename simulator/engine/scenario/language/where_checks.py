@@ -14,7 +14,6 @@ from simulator.engine.scenario.language.parts import Tests
 from simulator.engine.scenario.language.pattern import compiled
 from simulator.engine.scenario.play.matching import CARRIED, number_of, passes, strings_of
 from simulator.engine.scenario.play.script import CREATED, REQUEST
-from simulator.engine.text.globs import can_match
 from simulator.engine.vocabulary.vocabulary import Vocabulary
 
 _FEW = 8
@@ -120,10 +119,8 @@ class WhereChecker:
         """Check that the object of an event can have the type that a `where` requires."""
         known = self._vocabulary.kinds.keys() & (strings_of(wanted) or frozenset())
         if known and not known & set(kinds):
-            others = " or ".join(sorted(known))
-            self._document.warn(
-                place, f"{named} never applies to the type {others}; it applies only to {', '.join(kinds)}"
-            )
+            others = f"{' or '.join(sorted(known))}; it applies only to {', '.join(kinds)}"
+            self._document.warn(place, f"{named} never applies to the type {others}")
         else:
             self._field(place, "type", wanted, fields, named)
 
@@ -147,13 +144,7 @@ class WhereChecker:
                 self._document.warn(place, message, key=True)
 
     def _methods(self, place: Path, wanted: object, globs: frozenset[str] | None) -> None:
-        possible = sorted(
-            {
-                row.method
-                for row in self._vocabulary.operations
-                if globs is None or any(can_match(glob, row.path) for glob in globs)
-            }
-        )
+        possible = sorted({row.method for row in field_sets.operations_for(self._vocabulary, None, globs)})
         for one in wanted if isinstance(wanted, list) else [wanted]:
             if possible and isinstance(one, str) and one not in possible:
                 hint = self._document.hint(one.upper(), possible) if one != one.upper() else ""
@@ -240,16 +231,14 @@ class WhereChecker:
                 self._document.warn((*path, name), f"no value can match, because the list of `{name}` is empty")
             if not isinstance(wanted, Mapping):
                 continue
-            low = max((n for n in map(number_of, (wanted.get("gt"), wanted.get("gte"))) if n is not None), default=None)
-            high = min(
-                (n for n in map(number_of, (wanted.get("lt"), wanted.get("lte"))) if n is not None), default=None
+            lows, highs = (
+                [number for test in tests if (number := number_of(wanted.get(test))) is not None]
+                for tests in (("gt", "gte"), ("lt", "lte"))
             )
-            if low is not None and high is not None:
-                open_ended = "gt" in wanted or "lt" in wanted
-                if low > high or (low == high and open_ended):
+            if lows and highs:
+                low, high = max(lows), min(highs)
+                if low > high or (low == high and ("gt" in wanted or "lt" in wanted)):
                     self._document.warn((*path, name), f"no number is greater than {low} and less than {high}")
             if wanted.get("exists") is False and set(wanted) - {"exists"}:
-                self._document.warn(
-                    (*path, name),
-                    f"`exists: false` requires that `{name}` is missing or null, so the other conditions never match",
-                )
+                message = f"requires that `{name}` is missing or null, so the other conditions never match"
+                self._document.warn((*path, name), f"`exists: false` {message}")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from simulator.engine.scenario.files.folder import Folder, describe_problem
+from simulator.engine.scenario.files.folder import Folder
+from simulator.engine.scenario.files.loader import describe_problem
 from simulator.engine.server.runtime import Runtime
 from simulator.kernel.journal import Cause
 
@@ -33,7 +34,7 @@ async def look_again(runtime: Runtime, folder: Folder) -> None:
     renewals = folder.take(await asyncio.to_thread(folder.read))
     for problem in folder.problems:
         if problem not in before:
-            _log.warning("%s (the version read before stays active)", describe_problem(problem))
+            _log.warning("%s (the version read before stays active)", describe_problem(problem["file"], problem))
     for renewal in renewals:
         for world in list(runtime.simulator.worlds.values()):
             try:

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from simulator.engine.clients.asynchronous import AsgiClient
-from simulator.engine.scenario.files.folder import Folder, FolderProblem, describe_problem
+from simulator.engine.scenario.files.folder import Folder, FolderProblem
 from simulator.engine.scenario.files.library import Library
-from simulator.engine.scenario.files.loader import Loader
+from simulator.engine.scenario.files.loader import Loader, describe_problem
 from simulator.engine.server.running import folders
 from simulator.engine.server.runtime import Runtime, Watcher
 from simulator.engine.worlds.simulator import Blueprint, Inherited
@@ -88,7 +88,7 @@ def test_files_of_a_directory_are_known_like_included_ones(tmp_path: Path) -> No
 def problems_at_the_start(directory: Path) -> list[str]:
     folder = Folder((directory,), vocabulary(), Library())
     folder.take(folder.read())
-    return [describe_problem(problem) for problem in folder.problems]
+    return [describe_problem(problem["file"], problem) for problem in folder.problems]
 
 
 def test_an_invalid_file_at_the_start_is_a_problem_with_its_line(tmp_path: Path) -> None:
