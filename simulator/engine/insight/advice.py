@@ -11,7 +11,7 @@ from urllib.parse import quote
 from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.insight import conduct, lessons, receipts
 from simulator.engine.insight.shapes import Finding
-from simulator.engine.insight.traffic import PAUSE, SLICE, Pause, Signal, Traffic
+from simulator.engine.insight.traffic import SLICE, Signal, Signals, Traffic
 from simulator.engine.records.advice import ADVICE, Advice, AdviceKind
 from simulator.engine.rows.operation import Operation
 from simulator.engine.text.citations import links_of
@@ -46,15 +46,14 @@ async def findings_in_slices(world: World, operations: Iterable[Operation]) -> l
 def _search(world: World, operations: Iterable[Operation], found: list[Finding]) -> Iterator[None]:
     """Add all findings to `found`, and yield after each chunk of the work."""
     traffic = Traffic()
-    for _ in traffic.read(world, operations):
-        yield
+    yield from traffic.read(world, operations)
     # Detectors also read requests of tools, because an integrator's request may follow one of them. For example, a
     # tool may request a token after a 401.
     own = traffic.of_tools
     known = lessons.kinds(vocabulary_of(world))
     groups: dict[tuple[str, str], list[Signal]] = {}
     for signal in _signals(world, traffic):
-        if signal is PAUSE:
+        if signal is None:
             yield
         elif signal.kind in known and own.isdisjoint(signal.requests):
             groups.setdefault((signal.kind, signal.subject), []).append(signal)
@@ -63,13 +62,14 @@ def _search(world: World, operations: Iterable[Operation], found: list[Finding])
     found.sort(key=lambda finding: (finding["last_at"] or "", finding["id"]))
 
 
-def _signals(world: World, traffic: Traffic) -> Iterator[Signal | Pause]:
+def _signals(world: World, traffic: Traffic) -> Signals:
     for judge in conduct.SINGLE_CALLS:
-        for start in range(0, len(traffic.calls), SLICE):
-            yield PAUSE
-            yield from judge(world, traffic.calls[start : start + SLICE])
+        for call in traffic.calls:
+            if call.place % SLICE == 0:
+                yield None
+            yield from judge(world, call)
     for detect in (*conduct.DETECTORS, *receipts.DETECTORS):
-        yield PAUSE
+        yield None
         yield from detect(world, traffic)
 
 

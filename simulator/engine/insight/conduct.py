@@ -4,9 +4,8 @@ signals, the observations that support a finding.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import pairwise
-from typing import TypeAlias
 
 from simulator.engine.insight.traffic import INFO, JournaledCall, Signal, Traffic
 from simulator.engine.records.advice import Severity
@@ -15,8 +14,6 @@ from simulator.engine.records.records import find
 from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.kernel.clock import MINUTE_MS, SECOND_MS, format_duration
 from simulator.kernel.world import World
-
-Detector: TypeAlias = Callable[[World, Traffic], Iterator[Signal]]
 
 RETRY_WINDOW_MS = MINUTE_MS
 """The time limit for retries. A repeated request after a longer wait is not a retry."""
@@ -50,51 +47,41 @@ def _other_key(call: JournaledCall, earlier: JournaledCall) -> bool:
 # --- single calls -------------------------------------------------------------------------------------------------
 
 
-def unknown_fields(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
-    for call in calls:
-        for name in call.row.unknown_fields:
-            yield _signal("unknown_field", f"{_name(call)} {name}", [call], name)
+def unknown_fields(_: World, call: JournaledCall) -> Iterator[Signal]:
+    for name in call.row.unknown_fields:
+        yield _signal("unknown_field", f"{_name(call)} {name}", [call], name)
 
 
-def posts_without_key(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
-    for call in calls:
-        row, operation = call.row, call.operation
-        creates = operation.takes_key and (operation.status == 201 or operation.money)
-        reached = call.succeeded or row.status in (0, 409, 422) or row.status >= 500
-        if creates and reached and call.header("idempotency-key") is None:
-            yield _signal("post_without_key", _name(call), [call], severity=None if operation.money else INFO)
+def posts_without_key(_: World, call: JournaledCall) -> Iterator[Signal]:
+    row, operation = call.row, call.operation
+    creates = operation.takes_key and (operation.status == 201 or operation.money)
+    reached = call.succeeded or row.status in (0, 409, 422) or row.status >= 500
+    if creates and reached and call.header("idempotency-key") is None:
+        yield _signal("post_without_key", _name(call), [call], severity=None if operation.money else INFO)
 
 
-def amounts_as_numbers(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
-    for call in calls:
-        if call.row.status != 400:
-            continue
-        error = call.answer.get("error")
-        param = error.get("param") if isinstance(error, dict) else None
-        if not isinstance(param, str) or not param.endswith("amount"):
-            continue
+def amounts_as_numbers(_: World, call: JournaledCall) -> Iterator[Signal]:
+    error = call.answer.get("error") if call.row.status == 400 else None
+    param = error.get("param") if isinstance(error, dict) else None
+    if isinstance(param, str) and param.endswith("amount"):
         value = call.body.get(param)
         if isinstance(value, int | float) and not isinstance(value, bool):
             yield _signal("amount_as_number", _name(call), [call], param)
 
 
-def limit_aliases(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
-    for call in calls:
-        if isinstance(call.operation.query, Listing) and "limit" in call.query:
-            yield _signal("limit_alias", _name(call), [call])
+def limit_aliases(_: World, call: JournaledCall) -> Iterator[Signal]:
+    if isinstance(call.operation.query, Listing) and "limit" in call.query:
+        yield _signal("limit_alias", _name(call), [call])
 
 
-def late_confirmations(world: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
-    for call in calls:
-        if call.row.status != 201 or call.is_replay or call.row.method != "POST":
-            continue
-        if call.operation.claim is None:
-            continue
-        named = (find(world, one) for one in (*call.bare_path.split("/"), *call.body.values()) if isinstance(one, str))
-        expires_at_ms = next((at for one in named if (at := getattr(one, "expires_at_ms", None)) is not None), None)
-        if expires_at_ms is not None and expires_at_ms - call.row.at_ms <= LATE_MS:
-            left = format_duration(max(expires_at_ms - call.row.at_ms, 0))
-            yield _signal("late_confirmation", _name(call), [call], left)
+def late_confirmations(world: World, call: JournaledCall) -> Iterator[Signal]:
+    if call.row.status != 201 or call.is_replay or call.row.method != "POST" or call.operation.claim is None:
+        return
+    named = (find(world, one) for one in (*call.bare_path.split("/"), *call.body.values()) if isinstance(one, str))
+    expires_at_ms = next((at for one in named if (at := getattr(one, "expires_at_ms", None)) is not None), None)
+    if expires_at_ms is not None and expires_at_ms - call.row.at_ms <= LATE_MS:
+        left = format_duration(max(expires_at_ms - call.row.at_ms, 0))
+        yield _signal("late_confirmation", _name(call), [call], left)
 
 
 # --- retries ------------------------------------------------------------------------------------------------------
@@ -302,16 +289,10 @@ def polls_without_webhooks(world: World, traffic: Traffic) -> Iterator[Signal]:
             yield _signal("polling_without_webhooks", path, group, str(len(group)))
 
 
-SINGLE_CALLS: tuple[Callable[[World, Sequence[JournaledCall]], Iterator[Signal]], ...] = (
-    unknown_fields,
-    posts_without_key,
-    amounts_as_numbers,
-    limit_aliases,
-    late_confirmations,
-)
+SINGLE_CALLS = (unknown_fields, posts_without_key, amounts_as_numbers, limit_aliases, late_confirmations)
 """Detectors that judge each request by itself, so that they can read the requests in chunks."""
 
-DETECTORS: tuple[Detector, ...] = (
+DETECTORS: tuple[Callable[[World, Traffic], Iterator[Signal]], ...] = (
     unchanged_retries,
     hasty_retries,
     failures_not_retried,

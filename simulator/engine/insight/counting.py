@@ -6,7 +6,7 @@ of requests, and API requests cost nothing more.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
 from typing import Any, NamedTuple, TypeAlias
 
@@ -246,11 +246,11 @@ class _WorldCounts:
     def counts(self, world: World) -> Counts:
         counts: Counts = {}
 
-        def hit(dimension: str, key: Key, number: str, seen: _Hits) -> None:
+        def hit(dimension: str, key: Key, number: str, seen: _Hits | tally.Hits) -> None:
             if seen.hits:
                 counts.setdefault((dimension, key), Count()).add(number, seen.hits, world.id, seen.first)
 
-        _add_calls(world, counts)
+        _count_calls(world, hit)
         moves = _moves(world)
         for cell, seen in sorted(moves.cells.items(), key=lambda item: item[1].order):
             hit("states", (cell.kind, cell.target), "hits", seen)
@@ -284,12 +284,8 @@ def _together(parts: Iterable[dict[str, _Hits]]) -> dict[str, _Hits]:
     return total
 
 
-def _add_calls(world: World, counts: Counts) -> None:
+def _count_calls(world: World, hit: Callable[[str, Key, str, tally.Hits], None]) -> None:
     errors = vocabulary_of(world).errors
-
-    def hit(dimension: str, key: Key, number: str, row: tally.Hits) -> None:
-        counts.setdefault((dimension, key), Count()).add(number, row.hits, world.id, row.first)
-
     for what, row in tally.tallied(world):
         operation = (what.operation,)
         if what.sort == tally.ANSWER:

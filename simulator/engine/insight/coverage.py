@@ -50,10 +50,6 @@ class Item:
     def name(self) -> str:
         return " ".join(self.key)
 
-    @property
-    def decisive(self) -> str:
-        return self.numbers[-1]
-
 
 def catalogue(
     operations: Iterable[Operation], table_cells: Iterable[Cell], vocabulary: Vocabulary
@@ -118,7 +114,7 @@ def coverage_of(counts: Counts, operations: Iterable[Operation], world: World, n
 def _show(item: Item, count: Count) -> JsonObject:
     numbers = {name: count.numbers.get(name, 0) for name in item.numbers}
     first = None if count.first is None else {"world": count.first[0], "id": count.first[1]}
-    return {"item": item.name, **item.shown, "covered": numbers[item.decisive] > 0, **numbers, "first": first}
+    return {"item": item.name, **item.shown, "covered": numbers[item.numbers[-1]] > 0, **numbers, "first": first}
 
 
 def _totals(covered: int, total: int) -> JsonObject:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from simulator.engine.faults.in_force import FAULTS
-from simulator.engine.insight.traffic import PAUSE, SLICE, Pause, Signal, Traffic
+from simulator.engine.insight.traffic import SLICE, Signal, Signals, Traffic
 from simulator.engine.records.records import find
 from simulator.engine.records.requests import requests_of
 from simulator.engine.scenario.play.logbook import LOG
@@ -18,21 +18,21 @@ from simulator.kernel.world import World
 SLOW_MS = 5_000
 
 
-def _all_deliveries(world: World) -> Iterator[Delivery | Pause]:
-    """Yield every delivery in no particular order. Sorting all of them would block other requests for too long."""
+def _all_deliveries(world: World) -> Iterator[Delivery | None]:
+    """Yield every delivery, and None for a pause, in no particular order: sorting would block other requests."""
     for endpoint_id in every_endpoint_id(world):
         for number, delivery in enumerate(list(deliveries_of(world, endpoint_id).values()), 1):
             yield delivery
             if number % SLICE == 0:
-                yield PAUSE
+                yield None
 
 
-def webhook_answers(world: World, _: Traffic) -> Iterator[Signal | Pause]:
+def webhook_answers(world: World, _: Traffic) -> Signals:
     """Yield signals for slow, missing and wrong acknowledgements. Refusing a forged or outdated webhook is correct."""
     found: list[tuple[Delivery, str, str]] = []
     for delivery in _all_deliveries(world):
-        if delivery is PAUSE:
-            yield PAUSE
+        if delivery is None:
+            yield None
             continue
         succeeded, forged = delivery.status == "succeeded", delivery.altered or delivery.corrupted
         if forged or delivery.stale:
@@ -48,15 +48,15 @@ def webhook_answers(world: World, _: Traffic) -> Iterator[Signal | Pause]:
         yield Signal(kind, delivery.endpoint_id, delivery.updated_at_ms, (), evidence, detail)
 
 
-def not_fetched(world: World, traffic: Traffic) -> Iterator[Signal | Pause]:
+def not_fetched(world: World, traffic: Traffic) -> Signals:
     """Yield signals for resources that were not read after their last acknowledged event."""
     journal = requests_of(world).entries
     known_since_ms = journal[0].at_ms if journal and len(journal) == journal.maxlen else 0
     last_types = {name for name, row in vocabulary_of(world).events.items() if row.is_last}
     acknowledged: dict[str, list[Delivery]] = {}
     for delivery in _all_deliveries(world):
-        if delivery is PAUSE:
-            yield PAUSE
+        if delivery is None:
+            yield None
         elif (
             delivery.event_type in last_types
             and delivery.status == "succeeded"
@@ -72,7 +72,7 @@ def not_fetched(world: World, traffic: Traffic) -> Iterator[Signal | Pause]:
     read_at_ms: dict[str, int] = {}
     for call in traffic.calls:
         if call.place % SLICE == 0:
-            yield PAUSE
+            yield None
         if call.row.method == "GET" and call.succeeded:
             for name in ids.findall(call.row.response):
                 read_at_ms[name.decode()] = call.row.at_ms
@@ -86,7 +86,7 @@ def not_fetched(world: World, traffic: Traffic) -> Iterator[Signal | Pause]:
         yield Signal("not_fetched_after_event", last.event_type, last.updated_at_ms, (), evidence)
 
 
-def idle_faults(world: World, _: Traffic) -> Iterator[Signal]:
+def idle_faults(world: World, _: Traffic) -> Signals:
     for fault in world.store[FAULTS].values():
         if not fault["hits"]:
             yield Signal("fault_never_hit", fault["id"], None, (), (fault["id"],))
@@ -95,7 +95,7 @@ def idle_faults(world: World, _: Traffic) -> Iterator[Signal]:
 _OF_SCENARIOS = {"skipped": "step_skipped", "failed": "step_failed", "stopped": "scenario_stopped"}
 
 
-def scenario_log(world: World, _: Traffic) -> Iterator[Signal]:
+def scenario_log(world: World, _: Traffic) -> Signals:
     """Yield signals for scenario steps that were skipped or that failed, and for scenarios that were stopped."""
     for row in world.store[LOG].values():
         kind = _OF_SCENARIOS.get(row["what"])

@@ -35,10 +35,6 @@ class Counted(NamedTuple):
     operation: str
     which: str
 
-    @classmethod
-    def of(cls, row: str) -> Counted:
-        return cls(*row.split(" "))
-
 
 @dataclass(frozen=True, slots=True)
 class Hits:
@@ -72,7 +68,7 @@ def _count(world: World, sort: str, operation: Operation, which: str, exchange: 
 def tallied(world: World) -> Iterator[tuple[Counted, Hits]]:
     """Yield the counters, in the order in which they were created."""
     for key, row in world.store[COVERAGE].items():
-        yield Counted.of(key), row
+        yield Counted(*key.split(" ")), row
 
 
 def outcome_of(exchange: JournalEntry, errors: Container[str]) -> str:

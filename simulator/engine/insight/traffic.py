@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
-from enum import Enum
 from functools import cached_property
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from simulator.engine.clients.tool_mark import is_marked
 from simulator.engine.insight.tally import REPLAYED_HEADER, code_of, query_of
@@ -39,14 +38,8 @@ class Signal:
     """The severity, or None if the usual severity of this kind of finding applies."""
 
 
-class _Pause(Enum):
-    PAUSE = "pause"
-
-
-PAUSE: Final = _Pause.PAUSE
-"""A detector yields this value between chunks of long work, so that other requests can be handled."""
-
-Pause: TypeAlias = Literal[_Pause.PAUSE]
+Signals: TypeAlias = Iterator[Signal | None]
+"""The signals of a detector, with None between chunks of long work, so that other requests can be handled."""
 
 SLICE = 1_000
 """The number of requests or deliveries read between two pauses. Reading them takes a few milliseconds."""
@@ -103,20 +96,15 @@ class JournaledCall:
         text = next((value for name, value in self.row.answer_headers if name == "Retry-After"), "")
         return int(text) * SECOND_MS if text.isdigit() else None
 
-    def wall_wait_ms(self, earlier: JournaledCall) -> float | None:
-        """Return the real time in milliseconds from the earlier response to this request, or None if it is unknown."""
-        if not self.row.wall_ms or not earlier.row.wall_ms:
-            return None
-        wait_ms = self.row.wall_ms - earlier.row.wall_ms - earlier.row.duration_ms
-        return wait_ms if wait_ms > -SECOND_MS else None
-
     def wait_ms(self, earlier: JournaledCall) -> float:
         """Return the wait after the earlier response in milliseconds: the longer of real and simulated time. A client
         may wait in real time while a manual clock is paused, or advance the simulated clock instead.
         """
-        simulated_ms = self.row.at_ms - earlier.row.at_ms
-        wall_ms = self.wall_wait_ms(earlier)
-        return float(simulated_ms) if wall_ms is None else max(float(simulated_ms), wall_ms)
+        wait_ms = float(self.row.at_ms - earlier.row.at_ms)
+        if not self.row.wall_ms or not earlier.row.wall_ms:
+            return wait_ms
+        wall_ms = self.row.wall_ms - earlier.row.wall_ms - earlier.row.duration_ms
+        return max(wait_ms, wall_ms) if wall_ms > -SECOND_MS else wait_ms
 
 
 class Traffic:
@@ -129,14 +117,14 @@ class Traffic:
         """The ids of the requests that the simulator's own tools sent."""
         self._groups: dict[tuple[object, ...], list[JournaledCall]] = {}
 
-    def read(self, world: World, operations: Iterable[Operation]) -> Iterator[Pause]:
+    def read(self, world: World, operations: Iterable[Operation]) -> Iterator[None]:
         """Read the journal of a world in chunks, each after a pause. Ignore requests that arrive during the reading."""
         by_name = {operation.name: operation for operation in operations}
         errors = vocabulary_of(world).errors
         rows = [row for row in list(requests_of(world).entries) if row.operation in by_name]
         for place, row in enumerate(rows):
             if place % SLICE == 0:
-                yield PAUSE
+                yield
             call = JournaledCall(place, row, by_name[row.operation], errors)
             self.calls.append(call)
             self._groups.setdefault(call.identity, []).append(call)
