@@ -62,8 +62,13 @@ class JournaledCall:
     def is_replay(self) -> bool:
         return any(name == REPLAYED_HEADER for name, _ in self.row.answer_headers)
 
-    @cached_property
+    @property
     def code(self) -> str:
+        # Most requests succeed, and the first access to a cached property takes a lock.
+        return "" if self.row.status < 400 else self._error_code
+
+    @cached_property
+    def _error_code(self) -> str:
         return code_of(self.row, self._errors)
 
     @cached_property
@@ -122,13 +127,18 @@ class Traffic:
         by_name = {operation.name: operation for operation in operations}
         errors = vocabulary_of(world).errors
         rows = [row for row in list(requests_of(world).entries) if row.operation in by_name]
+        # Whether headers belong to a tool, by their identity. Requests with equal headers share one tuple.
+        of_tools: dict[int, bool] = {}
         for place, row in enumerate(rows):
             if place % SLICE == 0:
                 yield
             call = JournaledCall(place, row, by_name[row.operation], errors)
             self.calls.append(call)
             self._groups.setdefault(call.identity, []).append(call)
-            if is_marked(row.headers):
+            headers = id(row.headers)
+            if headers not in of_tools:
+                of_tools[headers] = is_marked(row.headers)
+            if of_tools[headers]:
                 self.of_tools.add(row.id)
 
     def repetitions(self) -> Iterator[list[JournaledCall]]:
