@@ -13,8 +13,8 @@ from contracts.generator.schemas import REF, Components, Schema, any_of
 from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.control.operation import LIMIT, TAGS, ControlOperation
 from simulator.engine.rows.action import ActionTable
-from simulator.engine.text.enums import ENVIRONMENT, explained, listed, with_names
 from simulator.engine.text.fields import Body, Nothing
+from simulator.engine.text.shapes import ENVIRONMENT, explained, listed, with_names
 from simulator.host import vocabulary
 
 _DESCRIPTION = """\

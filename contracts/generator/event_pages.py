@@ -13,8 +13,8 @@ from contracts.generator.evidence import TOUR, Evidence
 from contracts.generator.schemas import REF, Components, Schema, references
 from contracts.generator.texts import meanings_of
 from simulator.engine.rows.event import EventType
-from simulator.engine.text.enums import values_of
 from simulator.engine.text.json import JsonObject, dumps
+from simulator.engine.text.shapes import values_of
 from simulator.host import vocabulary
 from simulator.kernel.clock import format_duration, parse_timestamp
 from simulator.providers.ramp.signing import RETRY_DELAYS_MS, SIGNING

@@ -17,7 +17,7 @@ from contracts.generator.named import MARK
 from contracts.generator.provenance import basis_links
 from contracts.generator.schemas import REF, Schema, reached, references, without_guesses
 from simulator.contract.files import followed
-from simulator.engine.text.enums import DESCRIPTIONS, values_of
+from simulator.engine.text.shapes import DESCRIPTIONS, values_of
 
 _AS_THEY_ARE = frozenset(
     {"example", "examples", "x-codes", "x-enum-descriptions", "x-assumed-basis", "mapping", "links"}

@@ -13,8 +13,7 @@ from contracts.generator.requests.values import DAY
 from contracts.generator.schemas import Components, Schema, without_guesses
 from simulator.engine.records.listing import Bound, Filter, Listing
 from simulator.engine.rows.operation import Operation
-from simulator.engine.text.enums import explained
-from simulator.engine.text.shapes import Choices, guesses
+from simulator.engine.text.shapes import Choices, explained, guesses
 from simulator.providers.ramp.provider import ROOMS
 
 Parameter = dict[str, Any]

@@ -12,8 +12,8 @@ from simulator.engine.rows.action import Action, ActionTable
 from simulator.engine.scenario.language.action_checks import names_of
 from simulator.engine.scenario.language.schema import model
 from simulator.engine.scenario.play.script import CREATED, REQUEST
-from simulator.engine.text.enums import with_names
 from simulator.engine.text.json import dumps, loads
+from simulator.engine.text.shapes import with_names
 from simulator.host import vocabulary
 
 

@@ -15,8 +15,7 @@ from pydantic.json_schema import JsonSchemaMode
 
 from contracts.generator.provenance import component_name
 from contracts.generator.texts import explained
-from simulator.engine.text.enums import with_names
-from simulator.engine.text.shapes import Assumed, Origin, guesses
+from simulator.engine.text.shapes import Assumed, Origin, guesses, with_names
 from simulator.host import vocabulary
 
 Schema: TypeAlias = dict[str, Any]

@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from simulator.engine.text.enums import DESCRIPTIONS, values_of
+from simulator.engine.text.shapes import DESCRIPTIONS, values_of
 
 Fields: TypeAlias = "Mapping[type[Any], Mapping[str, dict[str, Any]]]"
 """Restrictions of fields in the contract, by model. Subclasses inherit them."""

@@ -9,8 +9,8 @@ from typing import Any
 
 from contracts.generator.texts import meanings_of
 from simulator.contract.files import followed
-from simulator.engine.text.enums import values_of
 from simulator.engine.text.json import Shown, dumps
+from simulator.engine.text.shapes import values_of
 from simulator.kernel.dataclass import dataclass
 
 _SCHEMAS = "#/components/schemas/"

@@ -10,9 +10,8 @@ from collections.abc import Mapping
 
 from contracts.generator.requests.values import STABLE
 from contracts.generator.schemas import Schema
-from simulator.engine.text.enums import explained
 from simulator.engine.text.fields import Body
-from simulator.engine.text.shapes import guesses
+from simulator.engine.text.shapes import explained, guesses
 from simulator.engine.webhooks.bodies import NewWebhook, WebhookChange
 from simulator.host import vocabulary
 from simulator.providers.ramp import reference

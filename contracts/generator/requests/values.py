@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from contracts.generator.schemas import Schema
-from simulator.engine.text.enums import explained
+from simulator.engine.text.shapes import explained
 from simulator.host import vocabulary
 from simulator.providers.ramp import reference
 from simulator.providers.ramp.shapes import CURRENCY_CODES, WALLET_NETWORKS

@@ -18,6 +18,7 @@ from simulator.engine.control.access import EVERYBODY, NOBODY, Access, Tokens
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.history.journal import ControlJournal
 from simulator.engine.control.operation import ControlAnswer, ControlOperation, Raw
+from simulator.engine.control.refusals import invalid_parameter
 from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.scenario.play.logbook import last_entry
 from simulator.engine.server.endpoint import DEFECT
@@ -101,8 +102,9 @@ class ControlInterface:
         row = admission.row
         try:
             call = self._call(scope, admission, gone, body, is_whole)
-            if not row.open:
-                call.check_environment()
+            known = call.simulator.wiring.environments
+            if not row.open and call.environment not in known:  # even if the call ignores the environment
+                raise invalid_parameter("X-Simulator-Environment", f"it must be {' or '.join(known)}")
             call.raw = _body(row, body, is_whole)
             answer = await self._answer(call, row)
             if isinstance(answer, Response):

@@ -19,7 +19,7 @@ from simulator.engine.scenario.play.stops import stopped_since
 from simulator.engine.server.running.advance import AdvanceCancelled, ClockBusy, Receipt, Target
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.server.storage import unreadable_error
-from simulator.engine.text.strict import is_whole
+from simulator.engine.text.strict import did_you_mean, is_whole
 from simulator.engine.webhooks.courier.courier import Patience, Unanswered
 from simulator.engine.worlds.simulator import Simulator
 from simulator.kernel.clock import LAST_MS
@@ -147,12 +147,6 @@ class ControlCall:
         """The environment named in the header, or the service's first environment by default."""
         return self.headers.get(ENVIRONMENT_HEADER, self.simulator.wiring.environments[0])
 
-    def check_environment(self) -> None:
-        """Raise `ControlError` 400 if the environment in the header is unknown, even if the call ignores it."""
-        known = self.simulator.wiring.environments
-        if self.environment not in known:
-            raise invalid_parameter("X-Simulator-Environment", f"it must be {' or '.join(known)}")
-
     def require_idle(self, world: World) -> None:
         """Raise `ControlError` 409 clock_busy if another call is advancing the world's clock."""
         if self.runtime.driver.is_busy(world):
@@ -237,6 +231,13 @@ class ControlCall:
         if value is not None and value not in choices:
             raise invalid_parameter(name, f"it must be one of {', '.join(choices)}")
         return value
+
+    def require_event(self, param: str, name: str) -> None:
+        """Raise `ControlError` 400 for the parameter `param` unless `name` is an event type."""
+        events = self.simulator.vocabulary.events
+        if name not in events:
+            hint = did_you_mean(name, events) or f"; the event types are {', '.join(sorted(events))}"
+            raise invalid_parameter(param, f"unknown event type {name!r}{hint}")
 
     def whole(self, name: str) -> int | None:
         """Return a query parameter or None. Raise `ControlError` 400 if it is not a non-negative integer."""

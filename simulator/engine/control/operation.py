@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field, replace
 from inspect import getdoc
 from types import NoneType
-from typing import (
-    Annotated,
-    Any,
-    Concatenate,
-    Generic,
-    Literal,
-    ParamSpec,
-    TypeAlias,
-    TypeVar,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, Concatenate, Generic, Literal, ParamSpec, TypeAlias, TypeVar
 
 from starlette.responses import Response
 
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.refusals import invalid_parameter
 from simulator.engine.server.running.chunks import Content
-from simulator.engine.text.enums import ENVIRONMENT, EVENT, explained, listed
 from simulator.engine.text.fields import Body, Nothing
 from simulator.engine.text.json import MAX_BYTES
-from simulator.engine.text.strict import did_you_mean, refuse_names, refuse_unknown
-from simulator.engine.vocabulary.vocabulary import vocabulary_of
+from simulator.engine.text.shapes import EVENT, explained, listed
+from simulator.engine.text.strict import refuse_names, refuse_unknown
 from simulator.kernel.dataclass import dataclass
-from simulator.kernel.world import World
 
 Shape = TypeVar("Shape")
 HandlerT = TypeVar("HandlerT", bound="Callable[..., Awaitable[ControlAnswer]]")
@@ -70,11 +56,6 @@ def one_of(choices: Mapping[str, str], means: str) -> Mapping[str, Any]:
 def event_name(means: str) -> Mapping[str, Any]:
     """Return the schema of a parameter whose value is an event type."""
     return {"type": "string", **listed(EVENT), "description": means}
-
-
-def environment_name(means: str) -> Mapping[str, Any]:
-    """Return the schema of a parameter whose value is an environment."""
-    return {"type": "string", **listed(ENVIRONMENT), "description": means}
 
 
 WHOLE: Mapping[str, Any] = {"type": "integer", "minimum": 0}
@@ -168,11 +149,11 @@ class ControlOperation:
         derived from the handler's return annotation, so mypy checks the handler against it. A handler that returns
         stored data unchanged declares `Annotated[JsonObject, Shape]`.
         """
-        returned = get_type_hints(self.handler, include_extras=True)["return"]
+        returned = typing.get_type_hints(self.handler, include_extras=True)["return"]
         if returned is Response:
             return str
-        if get_origin(returned) in (Raw, Annotated):
-            return get_args(returned)[-1]
+        if typing.get_origin(returned) in (Raw, Annotated):
+            return typing.get_args(returned)[-1]
         return None if returned is NoneType else returned
 
     def check_query(self, given: Mapping[str, str]) -> None:
@@ -233,12 +214,3 @@ def _decorators_of(make: RowFactory[RowArguments]) -> Callable[[str], ControlDec
 
 calls_under = _decorators_of(ControlOperation)
 """Return a decorator for operations under a tag. mypy checks its arguments against `ControlOperation`."""
-
-
-def known_event(world: World, param: str, name: str) -> str:
-    """Return `name` if it is an event type. Otherwise raise `ControlError` 400 for the parameter `param`."""
-    events = vocabulary_of(world).events
-    if name not in events:
-        hint = did_you_mean(name, events) or f"; the event types are {', '.join(sorted(events))}"
-        raise invalid_parameter(param, f"unknown event type {name!r}{hint}")
-    return name

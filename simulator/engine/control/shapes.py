@@ -11,10 +11,10 @@ from typing_extensions import TypedDict
 
 from simulator.engine.scenario.language.shapes import StoppedScenario
 from simulator.engine.server.running.advance import Receipt
-from simulator.engine.text.shapes import Count, EnvironmentName, Timestamp
+from simulator.engine.text.shapes import ENVIRONMENT, Count, Listed, Timestamp
 from simulator.kernel.clock import format_timestamp
 
-Environment = Annotated[str, EnvironmentName()]
+Environment = Annotated[str, Listed(ENVIRONMENT)]
 AnyObject = Mapping[str, Any]
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic import TypeAdapter
 
-from simulator.engine.text.enums import with_names
 from simulator.engine.text.json import JsonObject, dumps
+from simulator.engine.text.shapes import with_names
 from simulator.kernel.dataclass import dataclass
 
 if TYPE_CHECKING:

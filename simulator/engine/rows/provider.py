@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from simulator.engine.records.advice import AdviceKind
 from simulator.engine.rows.identity import Identity
 from simulator.engine.rows.kind import Record
 from simulator.engine.rows.money import Money
-from simulator.engine.rows.outages import Outages
 from simulator.engine.rows.room import Room
 from simulator.engine.rows.service import Wording
 from simulator.engine.rows.signing import Signing
@@ -20,6 +19,23 @@ from simulator.kernel.world import World
 
 if TYPE_CHECKING:
     from simulator.engine.worlds.alternatives import Alternatives
+
+
+NetworkStatus: TypeAlias = Callable[[World, str, str], str]
+"""The status of a network, by its canonical name. While it is `down`, everything that needs the network waits."""
+
+
+@dataclass(frozen=True)
+class Outages:
+    """A provider's networks and their status. Scenario steps that need a network wait while the network is down."""
+
+    networks: tuple[str, ...] = ()
+    """The canonical names of the networks."""
+    spellings: Mapping[str, str] = field(default_factory=dict)
+    """The canonical name for each spelling, in lower case."""
+    status: NetworkStatus = lambda world, environment, network: ""
+    event: str = ""
+    """The event that reports a status change."""
 
 
 @dataclass(frozen=True)
@@ -88,3 +104,11 @@ class Provider:
 
     money: Money = Money()
     """The operations that quote, spend or transfer money."""
+
+
+def split_base(environments: Mapping[str, str], path: str) -> tuple[str, str]:
+    """Return the environment of a full path ("" if no base path matches) and the path below its base path."""
+    for environment, base in environments.items():
+        if path.startswith(base) and (len(path) == len(base) or path[len(base)] == "/"):
+            return environment, path[len(base) :]
+    return "", path

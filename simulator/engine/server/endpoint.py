@@ -18,6 +18,7 @@ from simulator.engine.insight.tally import count_entry
 from simulator.engine.records.requests import requests_of
 from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.rows.operation import Call, Operation
+from simulator.engine.rows.provider import split_base
 from simulator.engine.server import storage
 from simulator.engine.server.checks import faults
 from simulator.engine.server.checks.quotas import CallQuota
@@ -28,7 +29,6 @@ from simulator.engine.server.http.request import BOOKKEEPING, Request, draw_id, 
 from simulator.engine.server.performer import Answering, Performer
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.json import dumps
-from simulator.engine.vocabulary.bases import split_base
 from simulator.engine.vocabulary.vocabulary import identity_of
 from simulator.engine.webhooks.courier.courier import wall_clock_ms
 from simulator.engine.worlds.simulator import Simulator

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, TypeVar, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 from pydantic_core import ErrorDetails
 
-from simulator.engine.rows.error import ApiError, invalid, missing, sentence
+from simulator.engine.rows.error import ApiError, invalid, missing
 from simulator.engine.text.shapes import Assumed
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.money import Currency
@@ -72,22 +72,8 @@ def parse(model: type[Model], raw: Mapping[str, object], *, patch: bool = False,
         valid: Model = model.__pydantic_validator__.validate_python(raw)
         return valid
     except ValidationError as error:
-        raise _first(error, raw, patch, code) from None
-
-
-def _first(error: ValidationError, raw: Mapping[str, object], patch: bool, code: str) -> ApiError:
-    found = wrongs_of(error, raw)
-    for one in found:
-        if one.kind == "missing" or (one.value is None and not patch and not _in_list(one.path)):
-            param = dotted(one.path)
-            return ApiError(code, f"The required parameter `{param}` is missing.", param) if code else missing(param)
-    param, why = dotted(found[0].path), found[0].why
-    text = sentence(f"The parameter `{param}` is not valid: {why}")
-    return ApiError(code, text, param) if code else invalid(param, why)
-
-
-def _in_list(path: tuple[int | str, ...]) -> bool:
-    return bool(path) and isinstance(path[-1], int)
+        refusal = refusal_of(wrongs_of(error, raw), nulls=not patch)
+        raise ApiError(code or refusal.code, refusal.message, refusal.param) from None
 
 
 def dotted(path: tuple[int | str, ...]) -> str:
@@ -115,10 +101,15 @@ def absent(param: str) -> Wrong:
     return Wrong(tuple(param.split(".")), "missing", "it is missing", None)
 
 
-def refusal_of(found: Sequence[Wrong]) -> ApiError:
-    """Return the `ApiError` from decisions H4 and H5 for these problems. Missing fields are reported first."""
-    one = next((one for one in found if one.kind == "missing"), found[0])
-    return missing(dotted(one.path)) if one.kind == "missing" else invalid(dotted(one.path), one.why)
+def refusal_of(found: Sequence[Wrong], *, nulls: bool = False) -> ApiError:
+    """Return the `ApiError` from decisions H4 and H5 for these problems. Missing fields are reported first. If `nulls`
+    is True, fields with the value null are missing. Items of a list are not.
+    """
+    for one in found:
+        is_null = nulls and one.value is None and not (one.path and isinstance(one.path[-1], int))
+        if is_null or one.kind == "missing":
+            return missing(dotted(one.path))
+    return invalid(dotted(found[0].path), found[0].why)
 
 
 def wrongs_of(error: ValidationError, raw: object) -> list[Wrong]:
@@ -164,10 +155,7 @@ def in_words(detail: ErrorDetails) -> str:
         return _PATTERNS.get(context["pattern"], f"it must have the form {context['pattern']}")
     if kind in ("string_too_short", "too_short") and context["min_length"] == 1:
         return "it must not be empty"
-    sentence = _WORDS.get(kind)
-    if sentence is None:
-        return "the value is not valid here"
-    return sentence.format_map(context)
+    return _WORDS.get(kind, "the value is not valid here").format_map(context)
 
 
 _MUST_BE = "it must be "

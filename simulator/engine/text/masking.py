@@ -6,13 +6,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import unquote
 
 from simulator.engine.text.json import JsonObject, loads
 from simulator.engine.text.texts import Pairs
 from simulator.kernel.fields import one_line
 from simulator.kernel.patterns import compile_late
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 MASK = "***"
 
@@ -60,9 +63,8 @@ class Masker:
         known = [secret for secret in secrets if len(secret) >= _SHORTEST]
         self._quick = (*_BEGINNINGS, *known)
         self._quick_bytes = tuple(part.encode() for part in self._quick)
-        hints: tuple[str, ...] = ("sk_", "tok", "whk_", "key", "secret", "authorization", "password", "%", "\\", "\0")
-        hints += tuple(part.lower() for part in known)
-        self._hints = hints
+        hints = ("sk_", "tok", "whk_", "key", "secret", "authorization", "password", "%", "\\", "\0")
+        self._hints = (*hints, *map(str.lower, known))
         self._bodies: dict[bytes, bytes] = {}
         self._texts: dict[str, str] = {}
         self._headers: dict[tuple[str, str], str] = {}
@@ -76,11 +78,7 @@ class Masker:
         if known is not None:
             return known
         shown = self._text(text)
-        if len(text) <= _SHORT:
-            if len(self._texts) >= _REMEMBERED:
-                self._texts.clear()
-            self._texts[text] = shown
-        return shown
+        return _remembered(self._texts, text, shown, _REMEMBERED) if len(text) <= _SHORT else shown
 
     def _text(self, text: str) -> str:
         lower = text.lower()
@@ -123,11 +121,7 @@ class Masker:
         text = raw.decode("latin-1")  # Searching a string takes a third of the time of searching bytes.
         masked = self._text(text)
         shown = raw if masked is text else masked.encode("latin-1")
-        if len(raw) <= _SHORT_BODY:
-            if len(self._bodies) >= _BODIES_REMEMBERED:
-                self._bodies.clear()
-            self._bodies[raw] = shown
-        return shown
+        return _remembered(self._bodies, raw, shown, _BODIES_REMEMBERED) if len(raw) <= _SHORT_BODY else shown
 
     def answer(self, raw: bytes) -> bytes:
         """Mask secrets in a response from this server, in one pass: they are recognised by their values only."""
@@ -155,11 +149,8 @@ class Masker:
         if known is not None:
             return known
         shown = self._header(name, value)
-        if len(name) + len(value) <= _SHORT and name not in _EVER_NEW:
-            if len(self._headers) >= _REMEMBERED:
-                self._headers.clear()
-            self._headers[name, value] = shown
-        return shown
+        is_kept = len(name) + len(value) <= _SHORT and name not in _EVER_NEW
+        return _remembered(self._headers, (name, value), shown, _REMEMBERED) if is_kept else shown
 
     def _header(self, name: str, value: str) -> str:
         if name in _HEADERS or any(part in name for part in _HEADER_PARTS):
@@ -175,11 +166,8 @@ class Masker:
         if known is not None:
             return known
         shown = tuple(self.headers(headers).items())
-        if _EVER_NEW.isdisjoint(headers) and sum(map(len, headers.values())) <= _SHORT_BODY:
-            if len(self._heads) >= _BODIES_REMEMBERED:
-                self._heads.clear()
-            self._heads[given] = shown
-        return shown
+        is_kept = _EVER_NEW.isdisjoint(headers) and sum(map(len, headers.values())) <= _SHORT_BODY
+        return _remembered(self._heads, given, shown, _BODIES_REMEMBERED) if is_kept else shown
 
     def headers(self, headers: Mapping[str, str]) -> JsonObject:
         """Mask secrets in the names and values of headers. The names are in lower case."""
@@ -190,6 +178,14 @@ class Masker:
             or self.header(name, value)
             for name, value in headers.items()
         }
+
+
+def _remembered(cache: dict[Key, Value], key: Key, value: Value, most: int) -> Value:
+    """Add a value to a cache, which is emptied when it has `most` values."""
+    if len(cache) >= most:
+        cache.clear()
+    cache[key] = value
+    return value
 
 
 def _literal(secret: str) -> str:

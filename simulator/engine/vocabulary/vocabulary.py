@@ -18,7 +18,7 @@ from simulator.engine.rows.operation import Operation
 from simulator.engine.rows.provider import Provider
 from simulator.engine.rows.room import kinds_in_order
 from simulator.engine.rows.service import Service
-from simulator.engine.text.enums import ENVIRONMENT, EVENT, NETWORK
+from simulator.engine.text.shapes import ENVIRONMENT, EVENT, NETWORK
 from simulator.engine.vocabulary.subjects import Subject, is_end, subjects_of
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import CreationListener, EventListener, FailureHandler, TimerRow, Wiring, World

@@ -8,11 +8,12 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from simulator.engine.text.shapes import (
+    EVENT,
     Assumed,
     Clauses,
     Count,
-    EventName,
     Format,
+    Listed,
     Meanings,
     OneOf,
     Prefix,
@@ -80,7 +81,7 @@ class WebhookDelivery(TypedDict):
     """The id of the attempt."""
     event_id: Annotated[str, Prefix("evt_"), Assumed("W12")]
     """The id in the envelope of the event."""
-    event_type: Annotated[str, EventName(), Assumed("W12")]
+    event_type: Annotated[str, Listed(EVENT), Assumed("W12")]
     """The type of the event."""
     endpoint_id: Annotated[str, Prefix("wh_"), Assumed("W12")]
     """The endpoint that it was sent to."""

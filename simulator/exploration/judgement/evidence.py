@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote_plus
 
-from simulator.engine.vocabulary.bases import split_base
+from simulator.engine.rows.provider import split_base
 from simulator.exploration.runs.tasks import Document
 from simulator.host import vocabulary
 

@@ -6,8 +6,7 @@ from simulator.engine import webhooks
 from simulator.engine.records.advice import AdviceKind
 from simulator.engine.rows.identity import Identity
 from simulator.engine.rows.kind import Record
-from simulator.engine.rows.outages import Outages
-from simulator.engine.rows.provider import OrderNumbers, Provider
+from simulator.engine.rows.provider import OrderNumbers, Outages, Provider
 from simulator.engine.rows.room import Room
 from simulator.providers.ramp import (
     alternatives,

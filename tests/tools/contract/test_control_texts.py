@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from simulator.engine.text.enums import values_of
+from simulator.engine.text.shapes import values_of
 from tests.shipped import committed
 
 

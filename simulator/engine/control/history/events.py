@@ -11,18 +11,7 @@ from typing_extensions import TypedDict
 
 from simulator.engine.control.call import ENVIRONMENT_HEADER, ControlCall
 from simulator.engine.control.history.lookups import lookups_of
-from simulator.engine.control.operation import (
-    LIMIT,
-    SECONDS,
-    WAIT,
-    Query,
-    Raw,
-    any_text,
-    calls_under,
-    environment_name,
-    event_name,
-    known_event,
-)
+from simulator.engine.control.operation import LIMIT, SECONDS, WAIT, Raw, any_text, calls_under, event_name
 from simulator.engine.control.refusals import invalid_parameter, not_found
 from simulator.engine.control.shapes import Envelope, EnvelopeList, describe_dropped
 from simulator.engine.records.conditions import Condition, field_in, newest_of, oldest_of
@@ -30,7 +19,7 @@ from simulator.engine.records.dropped_rows import rows_dropped
 from simulator.engine.rows.error import ControlError
 from simulator.engine.server.running.chunks import indexed, json_list
 from simulator.engine.server.runtime import Watcher
-from simulator.engine.text.shapes import Count
+from simulator.engine.text.shapes import ENVIRONMENT, Count, listed
 from simulator.engine.webhooks import EMAILS, EmailEntry, emails
 from simulator.kernel.journal import EVENTS, Event, newest
 from simulator.kernel.world import World
@@ -39,10 +28,10 @@ operation = calls_under("Seeing")
 
 Found = TypeVar("Found")
 
-_EVENTS: Query = {
+_EVENTS = {
     "type": event_name("Only events of this type."),
     "object_id": any_text("Only events about the resource with this id."),
-    "environment": environment_name("Only events of this environment."),
+    "environment": {"type": "string", **listed(ENVIRONMENT), "description": "Only events of this environment."},
 }
 
 _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?", re.ASCII)
@@ -74,7 +63,7 @@ class _EventFilter:
             raise invalid_parameter("environment", f"it must be {' or '.join(known)}")
         event_type = call.given("type")
         if event_type:
-            known_event(call.world, "type", event_type)
+            call.require_event("type", event_type)
         filters = {"environment": environment, "type": event_type}
         self._conditions: list[Condition[Event]] = [field_in(name, value) for name, value in filters.items() if value]
         self._object_id = call.given("object_id")

@@ -218,14 +218,9 @@ def _last_request(world: World) -> list[Any]:
 @operation("GET /controls", "List the control calls that changed the world", query=LIMIT)
 async def control_calls(call: ControlCall) -> ControlCallList:
     """List the control calls that changed the world, oldest first. Calls that only read are not listed."""
-    dropped, texts = calls_dropped(call.world), list(call.world.store[CALLS].values())
+    dropped, texts = rows_dropped(call.world, CALLS), list(call.world.store[CALLS].values())
     shown = [show_call(_call(text)) for text in call.newest(texts)]
     return {"data": shown, "dropped": dropped, **describe_dropped(dropped)}
-
-
-def calls_dropped(world: World) -> int:
-    """Return the number of control calls that the journal has dropped."""
-    return rows_dropped(world, CALLS)
 
 
 def show_call(row: JournalledCall) -> ControlCallEntry:

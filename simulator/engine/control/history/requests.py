@@ -16,10 +16,10 @@ from simulator.engine.control.shapes import Environment, describe_dropped, embed
 from simulator.engine.records.records import find_moved
 from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.rows.error import ControlError
+from simulator.engine.rows.provider import split_base
 from simulator.engine.server.running.chunks import first_of, json_list
 from simulator.engine.text.json import dumps, loads
 from simulator.engine.text.shapes import Count, Timestamp
-from simulator.engine.vocabulary.bases import split_base
 from simulator.kernel.clock import format_timestamp, parse_timestamp
 from simulator.kernel.journal import EVENTS, Cause
 

@@ -12,9 +12,10 @@ from urllib.parse import urlsplit
 from typing_extensions import TypedDict
 
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.history.journal import JournalledCall, began_ms, calls_dropped, id_of, merged_journals
+from simulator.engine.control.history.journal import CALLS, JournalledCall, began_ms, id_of, merged_journals
 from simulator.engine.control.objects.inspection import show_cause
 from simulator.engine.control.operation import LIMIT, calls_under
+from simulator.engine.records.dropped_rows import rows_dropped
 from simulator.engine.records.records import find_moved, kind_of
 from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.rows.kind import Record
@@ -69,7 +70,7 @@ async def timeline(call: ControlCall) -> Timeline:
 def _timeline(simulator: Simulator, state: WorldState, limit: int | None) -> Timeline:
     world = simulator.from_state(state, state.world_id)
     entries = [entry for _, entry in sorted(_Collector(world).rows(), key=lambda row: row[0])]
-    dropped = requests_of(world).dropped + calls_dropped(world)
+    dropped = requests_of(world).dropped + rows_dropped(world, CALLS)
     shown = newest(entries, limit)
     return {"data": shown, "earlier": dropped + len(entries) - len(shown)}
 

@@ -11,16 +11,6 @@ from simulator.engine.control.history.journal import call_of
 from simulator.engine.control.history.lookups import lookups_of, references_of
 from simulator.engine.control.objects import explaining
 from simulator.engine.control.objects import inspection_shapes as shapes
-from simulator.engine.control.objects.inspection_shapes import (
-    HistoryStep,
-    LedgerEntry,
-    RefusedAction,
-    RelatedResource,
-    ResourceOrigin,
-    ResourceStory,
-    StoryEvent,
-    StoryTimer,
-)
 from simulator.engine.records import traces
 from simulator.engine.records.origins import origin_of
 from simulator.engine.records.records import find, is_deleted, kind_of, render
@@ -50,7 +40,7 @@ def find_any(world: World, identifier: str) -> Any | None:
     return found
 
 
-def inspect(call: ControlCall, record: Record) -> ResourceStory:
+def inspect(call: ControlCall, record: Record) -> shapes.ResourceStory:
     """Return all available details of a resource."""
     world, shown = call.world, _Inspection(call, record)
     resource, history = render(world, record), [shown.step(step) for step in world.journal.history(record.id)]
@@ -92,7 +82,7 @@ class _Inspection:
         self.events = self._lookups.events.rows_about(record.id)
         self.allowed = call.simulator.actions.allowed(call.world, record)
 
-    def event(self, event: Event) -> StoryEvent:
+    def event(self, event: Event) -> shapes.StoryEvent:
         trace = traces.trace_of(self._world, event)
         traced: shapes.Traced = {"traceparent": trace} if trace else {}
         return {
@@ -103,7 +93,7 @@ class _Inspection:
             **traced,
         }
 
-    def origin(self) -> ResourceOrigin:
+    def origin(self) -> shapes.ResourceOrigin:
         world, record = self._world, self._record
         history = world.journal.history(record.id)
         bound = bound_to(world, record.id)
@@ -114,7 +104,7 @@ class _Inspection:
             "scenario": None if bound is None else bound[0],
         }
 
-    def step(self, step: HistoryEntry) -> HistoryStep:
+    def step(self, step: HistoryEntry) -> shapes.HistoryStep:
         return {
             "state": step.state,
             "at": format_timestamp(step.at_ms),
@@ -141,7 +131,7 @@ class _Inspection:
                 shown["control"] = {"id": by["id"], "method": by["method"], "path": by["path"], "body": by["body"]}
         return shown
 
-    def refused(self) -> Iterator[RefusedAction]:
+    def refused(self) -> Iterator[shapes.RefusedAction]:
         """Yield the actions for this kind of resource that are not legal in the current state, with the reasons."""
         record = self._record
         machine = kind_of(self._world, record).machine
@@ -156,7 +146,7 @@ class _Inspection:
                 reason += f", only in {', '.join(legal_in)}" if legal_in else ""
             yield {"action": name, "reason": reason}
 
-    def related(self) -> Iterator[RelatedResource]:
+    def related(self) -> Iterator[shapes.RelatedResource]:
         """Yield the order of a transaction, the resources that the record refers to, and those that refer to it."""
         world, record = self._world, self._record
         number = vocabulary_of(world).provider.orders.number_of(record)
@@ -169,13 +159,13 @@ class _Inspection:
             if other is not None:
                 yield self._relation(kind_of(world, other).family or other.kind, identifier)
 
-    def _relation(self, relation: str, identifier: str) -> RelatedResource:
+    def _relation(self, relation: str, identifier: str) -> shapes.RelatedResource:
         other = find(self._world, identifier)
         kind, state = (None, None) if other is None else (other.kind, other.status)
         return {"relation": relation, "id": identifier, "kind": kind, "state": state}
 
 
-def show_timer(world: World, timer: Timer) -> StoryTimer:
+def show_timer(world: World, timer: Timer) -> shapes.StoryTimer:
     """Render a service timer with its description, or a scenario step with its file and line."""
     due_at = format_timestamp(timer.due_at_ms)
     if timer.kind not in KINDS:
@@ -183,12 +173,12 @@ def show_timer(world: World, timer: Timer) -> StoryTimer:
     return {**_show_step(timer.kind, timer.arguments), "due_at": due_at}
 
 
-def show_held(held: Held) -> StoryTimer:
+def show_held(held: Held) -> shapes.StoryTimer:
     """Render a scenario step that is waiting for unavailable networks."""
     return {**_show_step(held.kind, held.arguments()), "waiting_for": list(held.networks)}
 
 
-def _show_step(kind: str, arguments: Mapping[str, Any]) -> StoryTimer:
+def _show_step(kind: str, arguments: Mapping[str, Any]) -> shapes.StoryTimer:
     file, line = _split_location(arguments["place"])
     return {
         "due_at": None,
@@ -208,7 +198,7 @@ def _split_location(location: str) -> tuple[str, int | None]:
     return file or location, int(line) if re.fullmatch(r"[0-9]{1,9}", line) else None
 
 
-def show_entry(entry: Entry) -> LedgerEntry:
+def show_entry(entry: Entry) -> shapes.LedgerEntry:
     """Render a ledger entry, with amounts as decimal strings."""
     return {
         "number": entry.number,

@@ -11,7 +11,7 @@ from typing import Any
 
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.objects.stepping import NO_SCENARIO, REFUSALS, Stepper
-from simulator.engine.control.operation import WAIT, calls_under, known_event
+from simulator.engine.control.operation import WAIT, calls_under
 from simulator.engine.control.shapes import TriggerAnswer, TriggerStep, embedded
 from simulator.engine.records.records import find, no_resource
 from simulator.engine.rows.action import events_since
@@ -61,7 +61,7 @@ async def trigger(call: ControlCall) -> TriggerAnswer:
     """
     world, event, target = call.world, call.body.event, call.body.target
     call.patience()
-    known_event(world, "event", event)
+    call.require_event("event", event)
     about = world.wiring.kinds.get(vocabulary_of(world).events[event].object)
     is_sole = about is not None and about.sole is not None and target == about.sole(world).object_id
     if target is None or is_sole:

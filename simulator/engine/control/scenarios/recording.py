@@ -10,18 +10,19 @@ from typing import Any, TypeAlias
 
 from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.history.journal import JournalledCall, began_ms, calls_dropped, id_of, merged_journals
+from simulator.engine.control.history.journal import CALLS, JournalledCall, began_ms, id_of, merged_journals
 from simulator.engine.control.objects.actions import resources_of_type
 from simulator.engine.control.operation import ControlOperation, Raw, RecordedAs, any_text, calls_under
 from simulator.engine.control.refusals import invalid_parameter
+from simulator.engine.records.dropped_rows import rows_dropped
 from simulator.engine.records.records import INDEX, find, render
 from simulator.engine.records.requests import JournalEntry, requests_of
+from simulator.engine.rows.provider import split_base
 from simulator.engine.scenario.files import loader
 from simulator.engine.scenario.language import document, parts
 from simulator.engine.scenario.language.bounds import FILE, MAX_DEPTH, UPLOAD
 from simulator.engine.scenario.run import drive, recorder
 from simulator.engine.text.json import JsonObject, value_in
-from simulator.engine.vocabulary.bases import split_base
 from simulator.engine.vocabulary.vocabulary import identity_of
 from simulator.engine.worlds.simulator import Blueprint, Simulator, WorldState
 from simulator.kernel.clock import MS_NS, format_timestamp, parse_nanoseconds
@@ -108,7 +109,7 @@ class _Collector:
         world = self._world
         rows = list(merged_journals(world))
         first, scenarios = self._begin(rows)
-        calls, controls = requests_of(world).dropped, calls_dropped(world)
+        calls, controls = requests_of(world).dropped, rows_dropped(world, CALLS)
         if first == 0 and (calls or controls):
             self._notes.append(
                 f"the oldest {calls} API requests and {controls} control calls, which the journals have dropped "

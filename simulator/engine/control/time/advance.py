@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, NotRequired, TypeVar
+from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.objects.inspection import show_held, show_timer
 from simulator.engine.control.objects.inspection_shapes import StoryTimer
-from simulator.engine.control.operation import LIMIT, WAIT, any_text, calls_under, known_event
+from simulator.engine.control.operation import LIMIT, WAIT, any_text, calls_under
 from simulator.engine.control.refusals import invalid_parameter, invalid_state
 from simulator.engine.control.shapes import AdvanceReceipt, show_receipt
 from simulator.engine.control.time.clock import moment
@@ -21,15 +21,12 @@ from simulator.engine.rows.error import ControlError
 from simulator.engine.scenario.play.held_steps import held_steps
 from simulator.engine.server.running.advance import Target
 from simulator.engine.text.fields import Body, Text, parse
-from simulator.engine.text.json import JsonObject
 from simulator.engine.text.shapes import Timestamp
 from simulator.engine.text.strict import refuse_names, refuse_unknown
 from simulator.kernel.clock import DAY_MS, LAST_MS, format_duration, format_timestamp, parse_duration
 from simulator.kernel.world import World
 
 operation = calls_under("Clock")
-
-BodyT = TypeVar("BodyT", bound=Body)
 
 WAYS = ("by", "to", "to_next_timer", "until")
 """The fields that set how far the clock advances. A request must contain exactly one of these fields."""
@@ -98,14 +95,13 @@ class UntilStatus(Body):
     """The status to wait for."""
 
 
+# The goal is parsed inside `until`, so that errors name parameters as in the request, such as `until.event`.
 class EventGoal(Body):
     until: UntilEvent
-    """The event to wait for."""
 
 
 class StatusGoal(Body):
     until: UntilStatus
-    """The resource and status to wait for."""
 
 
 @operation("POST /clock/advance", "Advance the clock", takes="raw", accepts=ADVANCE, query=WAIT, recorded_as="time")
@@ -137,9 +133,7 @@ async def advance(call: ControlCall) -> AdvanceReceipt:
     elif way == "to":
         if not isinstance(raw["to"], str):
             raise invalid_parameter("to", "it must be an ISO 8601 timestamp")
-        target = moment("to", raw["to"])
-        if target < world.now_ms:
-            raise invalid_parameter("to", "the clock cannot go back; give a time that is not in the past")
+        target = moment("to", raw["to"], world.now_ms)
     else:
         target = world.now_ms + _span_ms("by", raw["by"])
         if target > LAST_MS:
@@ -169,12 +163,15 @@ async def _advance_until(call: ControlCall, world: World) -> AdvanceReceipt:
     if not isinstance(partly, bool | None):
         raise invalid_parameter("partial", "it must be true or false")
     span_ms = DEFAULT_HORIZON_MS if horizon is None else _span_ms("horizon", horizon)
-    if "resource" in goal or "status" in goal:
-        reached, what = _until_status(world, _checked(StatusGoal, goal).until)
+    model: type[StatusGoal | EventGoal] = StatusGoal if "resource" in goal or "status" in goal else EventGoal
+    refuse_unknown(model, {"until": goal})
+    wanted = parse(model, {"until": goal}).until
+    if isinstance(wanted, UntilEvent):
+        call.require_event("until.event", wanted.event)
+        reached, what = _until_event(world, wanted)
     else:
-        reached, what = _until_event(world, _checked(EventGoal, goal).until)
-    horizon_ms = min(world.now_ms + span_ms, LAST_MS)
-    receipt = await call.advance(world, None, reached, horizon_ms)
+        reached, what = _until_status(world, wanted)
+    receipt = await call.advance(world, None, reached, min(world.now_ms + span_ms, LAST_MS))
     shown: AdvanceReceipt = {**show_receipt(receipt, reached=reached()), **call.stopped_scenarios(world)}
     if shown["reached"]:
         return {**shown, "stopped": f"reached: {what}"}
@@ -204,7 +201,6 @@ def _until_status(world: World, wanted: UntilStatus) -> tuple[Callable[[], bool]
 
 def _until_event(world: World, wanted: UntilEvent) -> tuple[Callable[[], bool], str]:
     # With an object id, events emitted before the advance also match. Without one, only later events match.
-    known_event(world, "until.event", wanted.event)
     looked_at = 0 if wanted.object_id is not None else world.journal.event_count
     seen = False
 
@@ -220,13 +216,6 @@ def _until_event(world: World, wanted: UntilEvent) -> tuple[Callable[[], bool], 
 
     of = "" if wanted.object_id is None else f" of {wanted.object_id}"
     return reached, f"the event {wanted.event}{of}"
-
-
-def _checked(body: type[BodyT], goal: JsonObject) -> BodyT:
-    # The goal is parsed inside `until`, so that an error names the parameter as in the request, such as
-    # `until.event`.
-    refuse_unknown(body, {"until": goal})
-    return parse(body, {"until": goal})
 
 
 @operation("DELETE /clock/advance", "Cancel the advance", catches_up=False, recorded_as="nothing")

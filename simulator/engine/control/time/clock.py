@@ -67,14 +67,16 @@ def show_clock(world: World) -> ClockState:
     return shown
 
 
-def moment(param: str, text: str) -> int:
-    """Parse a timestamp to milliseconds. Raise `ControlError` 400 for the parameter `param` if it is not valid."""
+def moment(param: str, text: str, present_ms: int = 0) -> int:
+    """Parse a timestamp to milliseconds. Raise `ControlError` 400 for `param` if it is not valid or in the past."""
     try:
         at_ms = parse_timestamp(text)
     except ValueError as error:
         raise invalid_parameter(param, str(error)) from None
     if not 0 <= at_ms <= LAST_MS:
         raise invalid_parameter(param, "it must be between the years 1970 and 9998")
+    if at_ms < present_ms:
+        raise invalid_parameter(param, "the clock cannot go back; give a time that is not in the past")
     return at_ms
 
 
@@ -95,9 +97,7 @@ async def put_clock(call: ControlCall) -> ClockState:
     a time in the past, or 409 clock_busy during an advance.
     """
     world, body, driver = call.world, call.body, call.runtime.driver
-    target = None if body.now is None else moment("now", body.now)
-    if target is not None and target < world.now_ms:
-        raise invalid_parameter("now", "the clock cannot go back; give a time that is not in the past")
+    target = None if body.now is None else moment("now", body.now, world.now_ms)
     call.require_idle(world)
     if target is not None:
         await call.advance(world, target)

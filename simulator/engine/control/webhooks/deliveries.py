@@ -7,19 +7,10 @@ from typing import Annotated, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from simulator.engine import webhooks
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.history.events import DeliveryCount, event_of
-from simulator.engine.control.operation import (
-    LIMIT,
-    WAIT,
-    Query,
-    Raw,
-    any_text,
-    calls_under,
-    event_name,
-    known_event,
-    one_of,
-)
+from simulator.engine.control.operation import LIMIT, WAIT, Raw, any_text, calls_under, event_name, one_of
 from simulator.engine.control.refusals import invalid_parameter, invalid_state, not_found
 from simulator.engine.control.scenarios.faults import require_in_time
 from simulator.engine.control.shapes import describe_dropped
@@ -32,34 +23,23 @@ from simulator.engine.server.running.chunks import json_list
 from simulator.engine.text.fields import Body, Text
 from simulator.engine.text.json import dumps
 from simulator.engine.text.shapes import Count, OneOf, Timestamp
-from simulator.engine.webhooks import (
-    DELIVERIES,
-    DELIVERY_MEANINGS,
-    Delivery,
-    all_deliveries,
-    delivery_of,
-    endpoint_of,
-    recipients,
-    resend,
-    retries_ahead,
-)
-from simulator.engine.webhooks import shapes as webhooks
+from simulator.engine.webhooks import shapes
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Cause, Event
 
 operation = calls_under("Seeing")
 
-_DELIVERIES: Query = {
+_DELIVERIES = {
     "event_id": any_text("Only attempts for this event."),
     "endpoint_id": any_text("Only attempts at this endpoint."),
-    "status": one_of(DELIVERY_MEANINGS, "Only attempts with this status."),
+    "status": one_of(webhooks.DELIVERY_MEANINGS, "Only attempts with this status."),
     "event_type": event_name("Only attempts for events of this type."),
     **LIMIT,
 }
 
 
 class DeliveryList(TypedDict):
-    data: list[webhooks.RecordedDelivery]
+    data: list[shapes.RecordedDelivery]
     """The attempts, oldest first."""
     dropped: NotRequired[Count]
     """The number of attempts that could not be read and were dropped; omitted if there are none."""
@@ -75,14 +55,14 @@ class ScheduledAttempt(TypedDict):
     at: Timestamp
     """The time of the attempt. For a planned attempt, the due time if all earlier attempts fail immediately."""
     status: Annotated[
-        str, OneOf({**DELIVERY_MEANINGS, "planned": "A retry, which is sent if all earlier attempts fail."})
+        str, OneOf({**webhooks.DELIVERY_MEANINGS, "planned": "A retry, which is sent if all earlier attempts fail."})
     ]
     """The status of the attempt."""
     response_status: int | None
     """The status of the receiver's response; null if there is none yet."""
 
 
-class DeliveryStory(webhooks.RecordedDelivery):
+class DeliveryStory(shapes.RecordedDelivery):
     schedule: list[ScheduledAttempt]
     """All attempts for the same event and endpoint, followed by the planned retries."""
     endpoint_status: str
@@ -112,7 +92,7 @@ async def resend_event(call: ControlCall) -> DeliveryCount:
         endpoint = find(call.world, body.endpoint_id)
         if endpoint is None or endpoint.kind != "webhook":
             raise not_found("webhook endpoint", body.endpoint_id, "/resources?type=webhook", "endpoint_id")
-        if body.endpoint_id not in (one.id for one in recipients(call.world, event)):
+        if body.endpoint_id not in (one.id for one in webhooks.recipients(call.world, event)):
             why = f"it is not subscribed to {event.type}"
             if endpoint.status != "enabled":
                 why = f"it is {endpoint.status}"
@@ -121,7 +101,7 @@ async def resend_event(call: ControlCall) -> DeliveryCount:
             raise invalid_state(f"The endpoint {body.endpoint_id} does not receive this event: {why}.", "endpoint_id")
     plan = None if body.deliver is None else _plan(call, event, body.deliver)
     with world.change(Cause("action", "resend", "control")):
-        count = resend(world, event.id, body.endpoint_id, plan)
+        count = webhooks.resend(world, event.id, body.endpoint_id, plan)
     await call.settle(world)
     return {"deliveries": count}
 
@@ -145,37 +125,37 @@ async def deliveries(call: ControlCall) -> Raw[DeliveryList]:
     """List the delivery attempts. Each one contains the exact bytes sent and the receiver's response."""
     world, event_type = call.world, call.given("event_type")
     if event_type is not None:
-        known_event(world, "event_type", event_type)
-    found = all_deliveries(
+        call.require_event("event_type", event_type)
+    found = webhooks.all_deliveries(
         world,
         event_id=call.given("event_id"),
-        status=call.choice("status", DELIVERY_MEANINGS),
+        status=call.choice("status", webhooks.DELIVERY_MEANINGS),
         endpoint_id=call.given("endpoint_id"),
         event_type=event_type,
         limit=call.limit(),
     )
-    more = describe_dropped(rows_dropped(world, DELIVERIES))
-    return Raw(await json_list(found, lambda row: dumps(webhooks.render_recorded_delivery(world, row)), **more))
+    more = describe_dropped(rows_dropped(world, webhooks.DELIVERIES))
+    return Raw(await json_list(found, lambda row: dumps(shapes.render_recorded_delivery(world, row)), **more))
 
 
 @operation("GET /deliveries/{id}", "Get a delivery attempt and its schedule")
 async def get_delivery(call: ControlCall) -> DeliveryStory:
     """Return a delivery attempt, all attempts for the same event and endpoint, and the planned retries."""
     world = call.world
-    delivery = delivery_of(world, call.path["id"])
+    delivery = webhooks.delivery_of(world, call.path["id"])
     if delivery is None:
         raise not_found("delivery", call.path["id"], "/deliveries")
-    endpoint = endpoint_of(world, delivery.endpoint_id)
+    endpoint = webhooks.endpoint_of(world, delivery.endpoint_id)
     return {
-        **webhooks.render_recorded_delivery(world, delivery),
+        **shapes.render_recorded_delivery(world, delivery),
         "schedule": list(_schedule(call, delivery)),
         "endpoint_status": "deleted" if endpoint is None else endpoint.status,
     }
 
 
-def _schedule(call: ControlCall, delivery: Delivery) -> Iterator[ScheduledAttempt]:
+def _schedule(call: ControlCall, delivery: webhooks.Delivery) -> Iterator[ScheduledAttempt]:
     event_id, endpoint_id = delivery.event_id, delivery.endpoint_id
-    for made in all_deliveries(call.world, event_id=event_id, endpoint_id=endpoint_id):
+    for made in webhooks.all_deliveries(call.world, event_id=event_id, endpoint_id=endpoint_id):
         yield {
             "id": made.id,
             "attempt": made.attempt,
@@ -183,6 +163,6 @@ def _schedule(call: ControlCall, delivery: Delivery) -> Iterator[ScheduledAttemp
             "status": made.status,
             "response_status": made.response_status,
         }
-    for at_ms in retries_ahead(call.world, event_id=event_id, endpoint_id=endpoint_id):
+    for at_ms in webhooks.retries_ahead(call.world, event_id=event_id, endpoint_id=endpoint_id):
         at = format_timestamp(at_ms)
         yield {"id": None, "attempt": None, "at": at, "status": "planned", "response_status": None}

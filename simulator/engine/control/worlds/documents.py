@@ -7,6 +7,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
+import orjson
 from typing_extensions import is_typeddict
 
 from simulator.engine.control.history.journal import CALLS
@@ -21,8 +22,7 @@ from simulator.engine.rows.error import ControlError
 from simulator.engine.scenario.play.catalogue import UPLOADED, row_of
 from simulator.engine.server.checks.idempotency import ANSWERS
 from simulator.engine.server.checks.ratelimit import WINDOWS
-from simulator.engine.text.json import JsonObject, dumps
-from simulator.engine.text.json_pieces import Piece, read_down_to
+from simulator.engine.text.json import JsonObject, dumps, read_down_to
 from simulator.engine.text.texts import json_text
 from simulator.engine.worlds.observations import read_all
 from simulator.engine.worlds.settings import DEFAULTS, SETTINGS
@@ -132,7 +132,7 @@ def _whole(value: object) -> object:
         return {name: _whole(item) for name, item in value.items()}
     if isinstance(value, list):
         return [_whole(item) for item in value]
-    return value.read() if isinstance(value, Piece) else value
+    return orjson.loads(value) if isinstance(value, bytes) else value
 
 
 def _read(document: JsonObject, contents: Contents, simulator: Simulator) -> WorldState:
@@ -225,7 +225,7 @@ def _table(name: str, pairs: object, contents: Contents, dropped: DroppedRows) -
     """Return the rows of a table. Unreadable rows of a journal are omitted and counted in `dropped`. A table that this
     version does not know is preserved unchanged.
     """
-    pairs = read_down_to(pairs.raw, 2) if isinstance(pairs, Piece) else pairs
+    pairs = read_down_to(pairs, 2) if isinstance(pairs, bytes) else pairs
     if not isinstance(pairs, list):
         raise StateError(f"tables.{name}", "it must be a list of pairs [key, row]")
     address = address_of(name, contents.tables, contents.environments)

@@ -10,8 +10,7 @@ from typing_extensions import TypeAliasType, TypedDict
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.time.clock import ClockState, show_clock
 from simulator.engine.control.worlds.set_aside import UnreadableWorld
-from simulator.engine.text.enums import ENVIRONMENT
-from simulator.engine.text.shapes import Count, Format, PerEnvironment, Timestamp
+from simulator.engine.text.shapes import ENVIRONMENT, Count, Format, PerEnvironment, Timestamp
 from simulator.engine.vocabulary.vocabulary import identity_of, vocabulary_of
 from simulator.engine.webhooks import webhook_key
 from simulator.engine.worlds.observations import Observed

@@ -10,9 +10,9 @@ from urllib.parse import parse_qsl
 
 from simulator.engine.control.app import Admission
 from simulator.engine.durable.shared.sharing import Sharing
+from simulator.engine.rows.provider import split_base
 from simulator.engine.server.http.messages import Incoming, public_key_of, token_of
 from simulator.engine.text.json import loads
-from simulator.engine.vocabulary.bases import split_base
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import DEFAULT_WORLD
 

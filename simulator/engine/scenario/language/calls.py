@@ -5,7 +5,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 
 from simulator.engine.rows.operation import Operation
-from simulator.engine.vocabulary.bases import split_base
+from simulator.engine.rows.provider import split_base
 from simulator.engine.vocabulary.vocabulary import Vocabulary
 
 

@@ -14,9 +14,9 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from simulator.engine.rows.operation import Operation
 from simulator.engine.scenario.play.matching import CARRIED
-from simulator.engine.text.enums import with_names
 from simulator.engine.text.globs import can_match
 from simulator.engine.text.json import JsonObject
+from simulator.engine.text.shapes import with_names
 from simulator.engine.vocabulary.vocabulary import Vocabulary
 from simulator.engine.webhooks import shapes
 from simulator.kernel.dataclass import dataclass

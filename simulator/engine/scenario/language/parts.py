@@ -21,9 +21,8 @@ from pydantic.json_schema import JsonSchemaValue
 from simulator.engine.scenario.language.pattern import compiled
 from simulator.engine.scenario.play.matching import number_of
 from simulator.engine.scenario.play.script import Span, span_of
-from simulator.engine.text.enums import ENVIRONMENT
 from simulator.engine.text.json import JsonObject
-from simulator.engine.text.shapes import NameOf
+from simulator.engine.text.shapes import ENVIRONMENT, NameOf
 from simulator.kernel.clock import parse_duration
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"

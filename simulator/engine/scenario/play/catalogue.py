@@ -16,7 +16,7 @@ from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.records.saved import STRICT, SavedCount
 from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.error import ControlError, sentence
-from simulator.engine.rows.outages import Outages
+from simulator.engine.rows.provider import Outages
 from simulator.engine.scenario.files.library import Library, ScenarioFile
 from simulator.engine.scenario.play.matching import ABSENT, Condition, conditions, literals_of, strings_of
 from simulator.engine.scenario.play.script import REQUEST, Rule

@@ -13,7 +13,7 @@ from typing import Any
 from simulator.engine.records.origins import present_origin
 from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.error import ApiError, ControlError
-from simulator.engine.rows.outages import Outages
+from simulator.engine.rows.provider import Outages
 from simulator.engine.scenario.files.library import Library, Renewal, ScenarioFile
 from simulator.engine.scenario.language import shapes
 from simulator.engine.scenario.play import activation, held_steps, rules, slowing, stops

@@ -12,7 +12,7 @@ from dataclasses import field
 
 from simulator.engine.records.records import find
 from simulator.engine.rows.action import ActionTable
-from simulator.engine.rows.outages import NetworkStatus, Outages
+from simulator.engine.rows.provider import NetworkStatus, Outages
 from simulator.engine.scenario.play.pending import KINDS, STEP, TIMELINE, PlannedStep
 from simulator.engine.text.json import JsonObject
 from simulator.kernel.dataclass import dataclass

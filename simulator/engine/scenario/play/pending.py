@@ -14,9 +14,8 @@ from typing_extensions import TypedDict, Unpack
 from simulator.engine.records.codec import StateError
 from simulator.engine.records.saved import STRICT, hold_against
 from simulator.engine.scenario.play.logbook import About, What, note
-from simulator.engine.text.enums import ENVIRONMENT, NETWORK
 from simulator.engine.text.json import JsonObject
-from simulator.engine.text.shapes import NameOf
+from simulator.engine.text.shapes import ENVIRONMENT, NETWORK, NameOf
 from simulator.kernel.agenda import TIMERS, Timer
 from simulator.kernel.clock import LAST_MS
 from simulator.kernel.dataclass import dataclass

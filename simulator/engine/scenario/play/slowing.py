@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from simulator.engine.records.records import find
-from simulator.engine.rows.outages import NetworkStatus
+from simulator.engine.rows.provider import NetworkStatus
 from simulator.engine.scenario.play.matching import dig
 from simulator.engine.scenario.play.pending import STEP, PlannedStep, drop_beyond
 from simulator.kernel.world import World

@@ -16,7 +16,7 @@ from simulator.engine.rows.error import ErrorCode, invalid
 from simulator.engine.rows.event import EventType, emit
 from simulator.engine.rows.kind import Kind, Record
 from simulator.engine.rows.operation import Call, OperationDecorator
-from simulator.engine.rows.outages import Outages
+from simulator.engine.rows.provider import Outages
 from simulator.engine.rows.room import Room
 from simulator.engine.text.fields import Amount, Body
 from simulator.kernel.agenda import Timer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from simulator.engine.rows.outages import Outages
+from simulator.engine.rows.provider import Outages
 from simulator.engine.scenario.play import held_steps, slowing
 from simulator.engine.scenario.play.pending import KINDS, PlannedStep, plan
 from simulator.kernel.journal import Cause
