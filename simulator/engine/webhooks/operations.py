@@ -30,8 +30,6 @@ from simulator.kernel.world import World
 operation = OperationDecorator("Webhooks", group="webhooks")
 
 _FIND = by_id(ENDPOINTS, "webhook endpoint")
-
-
 TEST_EVENT = "webhook.test"
 
 
@@ -193,7 +191,6 @@ def _what_came_back(url: str, outcome: ProbeOutcome) -> str:
 WEBHOOKS = Listing(
     search=lambda endpoint: (endpoint.url, endpoint.description), searched="url and description", statuses=MEANINGS
 )
-
 
 DELIVERIES = Listing(
     search=lambda delivery: (delivery.id, delivery.event_id, delivery.event_type, delivery.error),

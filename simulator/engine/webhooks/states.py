@@ -26,14 +26,12 @@ MEANINGS = {
 }
 """The statuses that responses can contain. Deleted endpoints are not in responses."""
 
-
 INVALID_WEBHOOK_URL = ErrorCode(
     "invalid_webhook_url", 422, "the URL is not a public HTTPS endpoint that answers 200", after="idempotency_conflict"
 )
 UNSUPPORTED_EVENT = ErrorCode("unsupported_event", 422, "an event type in events does not exist", lasting=True)
 
 ERRORS = (INVALID_WEBHOOK_URL, UNSUPPORTED_EVENT)
-
 
 EVENTS = (
     EventType(

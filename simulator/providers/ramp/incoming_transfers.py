@@ -14,8 +14,6 @@ from simulator.kernel.world import World
 
 LIGHTNING = "lightning"
 """The key that invoices and Lightning addresses use in place of a network."""
-
-
 RECEIVERS = TableKey("receivers", str, per_environment=True)
 """Maps a receiver key to the id of the resource that receives there."""
 

@@ -88,7 +88,6 @@ SAMPLES = Samples(
     zones=("Africa/Nairobi", "Africa/Dar_es_Salaam", "Africa/Lagos", "Africa/Johannesburg", "Africa/Lusaka", "UTC"),
 )
 
-
 COMPARED = Compared(
     states=("status", "kyc_status", "event"),
     drawn=("access_token", "tx_hash", "address", "memo", "lnurl", "payment_request", "message", "account_number"),

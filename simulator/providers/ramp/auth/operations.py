@@ -27,11 +27,7 @@ from simulator.providers.ramp.profile import require_active, require_kyc, requir
 operation = OperationDecorator("Authentication")
 
 _FIRST_LABEL = "Default"
-
-
 _NEXT_LABEL = "API key"
-
-
 _SWEPT = "tokens.hour"
 
 

@@ -86,7 +86,6 @@ DESTINATIONS: Mapping[str, type[AnyDestination]] = {
     "lightning": LightningDestination,
 }
 
-
 BodyT = TypeVar("BodyT", bound=Body)
 
 

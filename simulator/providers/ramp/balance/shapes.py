@@ -308,7 +308,6 @@ AssetBalanceList = page_shape(
     Assumed("L6"),
 )
 
-
 CLAUSES: Clauses = {
     "Wallet transaction": (
         SendTransaction,

@@ -19,8 +19,6 @@ from simulator.providers.ramp.spelling import SHORT
 operation = OperationDecorator("Beneficiaries", group="beneficiaries")
 
 _FIND = by_id(records.BENEFICIARIES, "beneficiary")
-
-
 _ASSET_SPELLINGS = {"cUSD": "CUSD"}
 """Beneficiaries accept both names of the Celo dollar (decision H5)."""
 

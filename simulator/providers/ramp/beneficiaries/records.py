@@ -25,7 +25,6 @@ BeneficiaryType = Literal["bank_account", "phone_number", "wallet_address"]
 METHODS: Mapping[BeneficiaryType, Method] = {"bank_account": "bank_transfer", "phone_number": "mobile_money"}
 """Maps the type of a fiat beneficiary to its payment method."""
 
-
 TYPE_MEANINGS = {
     "bank_account": "A bank account, paid by bank_transfer.",
     "phone_number": "A mobile money number, paid by mobile_money.",

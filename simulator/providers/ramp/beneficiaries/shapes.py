@@ -60,8 +60,6 @@ class WalletAddressBeneficiary(_Saved):
 
 
 BeneficiaryShape: TypeAlias = BankAccountBeneficiary | PhoneNumberBeneficiary | WalletAddressBeneficiary
-
-
 BeneficiaryPage = page_shape("BeneficiaryPage", BeneficiaryShape, "beneficiaries", "The beneficiaries of this page.")
 
 

@@ -14,18 +14,13 @@ from simulator.providers.ramp.ramps import PositiveAmount, TxHash
 from simulator.providers.ramp.shapes import CANONICAL_NETWORKS
 
 DEFAULT_EXPIRY_SECONDS = 1800
-
-
 MAX_EXPIRY_SECONDS = 365 * 24 * 3600
-
-
 Sats = Annotated[int, Field(ge=1, le=MAX_AMOUNT_SATS), Assumed("invoice-bounds", "minimum", "maximum")]
 
 ENTRY_MEANINGS = {
     "lightning_address": "A reusable address, name@domain.",
     "invoice": "An invoice (BOLT11) for one payment of one amount.",
 }
-
 
 Network = Annotated[str, OneOf(CANONICAL_NETWORKS)]
 """Any string is accepted here, because an unknown network is an error 422 and not a malformed value (decision H5)."""

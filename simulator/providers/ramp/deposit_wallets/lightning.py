@@ -27,8 +27,6 @@ from simulator.providers.ramp.transactions import IN_FLIGHT, Transaction, credit
 operation = OperationDecorator("Deposit wallets", group="wallets")
 
 find_wallet = by_id(records.WALLETS, "wallet")
-
-
 EXPIRY = "invoice.expiry"
 DOMAINS = {"sandbox": "sandbox.pay.simulator.test", "production": "pay.simulator.test"}
 _BTC = ASSETS["BTC", "bitcoin"]

@@ -197,7 +197,6 @@ _WALLETS = Listing[Wallet](
     statuses=WALLET_MEANINGS,
 )
 
-
 _DEPOSITS = Listing[Deposit](
     search=lambda deposit: (deposit.id, deposit.tx_hash, deposit.reference),
     searched="id, tx_hash and reference",
@@ -205,7 +204,6 @@ _DEPOSITS = Listing[Deposit](
     statuses=DEPOSIT_MEANINGS,
     assumed_statuses="S12",
 )
-
 
 _LIGHTNING = Listing[LightningEntry](
     search=lambda entry: (

@@ -204,10 +204,7 @@ class LightningDeposit(_Arrived):
 WalletShape: TypeAlias = StellarWallet | CeloWallet | BitcoinWallet
 LightningEntryShape: TypeAlias = LightningAddressShape | InvoiceShape
 DepositShape: TypeAlias = OnChainDeposit | LightningDeposit
-
-
 WalletList = page_shape("WalletList", WalletShape, "deposit wallets", "The wallets of this page.")
-
 
 LightningList = page_shape(
     "LightningList",
@@ -216,9 +213,7 @@ LightningList = page_shape(
     "The Lightning addresses and invoices of this page.",
 )
 
-
 DepositList = page_shape("DepositList", DepositShape, "the deposits to a wallet", "The deposits of this page.")
-
 
 CLAUSES: Clauses = {
     "Deposit wallet": (StellarWallet, CeloWallet, BitcoinWallet),

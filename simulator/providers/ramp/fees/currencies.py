@@ -25,8 +25,6 @@ from simulator.providers.ramp.spelling import upper
 USD = "USD"
 LISTED_FIAT = "KES"
 """The fiat currency that `buy_fees` refers to."""
-
-
 LISTED = {"active": "Wallet operations can use it.", "inactive": "Its network is down."}
 
 

@@ -37,8 +37,6 @@ IN_FIAT = ("onramp", "buy")
 """Products with an amount in fiat. For all other products, the amount is in the asset (decision M2)."""
 WITH_FIAT = ("onramp", "offramp", "buy", "withdraw")
 WITH_NETWORK_FEE = ("onramp", "offramp", "swap", "send")
-
-
 FEES = "fees"
 """The ledger account that receives fees."""
 

@@ -28,7 +28,6 @@ _NETWORK = Filter(
     assumed="L3",
 )
 
-
 _FIND = by_id(transactions.TRANSACTIONS, "transaction")
 
 
@@ -76,7 +75,6 @@ TRANSACTION_LIST = Listing[Transaction](
     statuses=transactions.STATUSES,
     assumed_statuses="L3",
 )
-
 
 ORDER_LIST = Listing[Transaction](
     filters=(

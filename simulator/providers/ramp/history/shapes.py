@@ -143,7 +143,6 @@ class Order(OrderItem):
 
 OrderList = page_shape("OrderList", OrderItem, "orders", "The orders of this page, without their legs.")
 
-
 TransactionShape = Annotated[
     OnrampTransaction
     | OfframpTransaction
@@ -154,7 +153,6 @@ TransactionShape = Annotated[
     | balance.shapes.WithdrawTransaction,
     Field(discriminator="type"),
 ]
-
 
 TransactionList = page_shape(
     "TransactionList", TransactionShape, "transactions of any type", "The transactions of this page."

@@ -25,7 +25,6 @@ _OTHER_USERS = (
     ("chidi@example.test", "+2348031000222", "Chidi", "Eze"),
 )
 
-
 _NEEDED = RequiredAction("document_required", "Provide a legible copy of a valid identity document.")
 
 

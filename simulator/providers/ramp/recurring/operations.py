@@ -26,7 +26,6 @@ from simulator.providers.ramp.transactions import STATUSES as TRANSACTION_STATUS
 
 _FIND = by_id(PAYMENTS, "recurring payment")
 
-
 _START_ERRORS = specified("invalid_state") | {
     "amount_too_low": "S20",
     "amount_too_high": "S20",
@@ -34,8 +33,6 @@ _START_ERRORS = specified("invalid_state") | {
     "invoice_expired": "start-checks",
 }
 """The errors when a payment is activated or restarted although no run could succeed."""
-
-
 NEXT_RUNS_SHOWN = 3
 
 
@@ -229,7 +226,6 @@ PAYMENT_LIST = Listing(
     sorts={**CREATION_DATES, "amount": field_getter("amount")},
     statuses=MEANINGS,
 )
-
 
 TRANSACTION_LIST = Listing(
     search=Transaction.searched,

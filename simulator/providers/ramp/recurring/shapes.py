@@ -335,7 +335,6 @@ RecurringTransactionList = page_shape(
     Assumed("recurring-items", "items"),
 )
 
-
 RecurringPaymentList = page_shape(
     "RecurringPaymentList",
     RecurringPaymentShape,
@@ -343,7 +342,6 @@ RecurringPaymentList = page_shape(
     "The recurring payments of this page.",
     Assumed("recurring-items", "items"),
 )
-
 
 CLAUSES: Clauses = {
     "Recurring payment": (
