@@ -8,6 +8,6 @@ start quickly.
 from __future__ import annotations
 
 from simulator.providers.ramp.key_forms import LIVE_KEYS as LIVE_KEYS
+from simulator.providers.ramp.key_forms import SIGNATURE as SIGNATURE
 from simulator.providers.ramp.key_forms import TOKEN_EXCHANGE as TOKEN_EXCHANGE
-from simulator.providers.ramp.signatures import SIGNATURE as SIGNATURE
 from simulator.providers.ramp.tooling import TOOLING as TOOLING

@@ -29,7 +29,7 @@ from contracts.generator.requests.values import (
 )
 from contracts.generator.schemas import Schema
 from simulator.providers.ramp import reference
-from simulator.providers.ramp.spelling import short, upper
+from simulator.providers.ramp.shapes import short, upper
 
 
 def fits(fields: Mapping[str, Schema], required: Iterable[str] = ()) -> Schema:

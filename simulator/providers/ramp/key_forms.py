@@ -5,7 +5,9 @@ check for live keys before they load the ramp, so this module does not import ot
 from __future__ import annotations
 
 from simulator.engine.clients.guard import LiveKeys
+from simulator.engine.rows.signature import Signature
 from simulator.engine.rows.token_exchange import TokenExchange
+from simulator.kernel.clock import MINUTE_MS
 
 MODES = {"sandbox": "test", "production": "live"}
 """The part of a key or token that identifies its environment."""
@@ -25,3 +27,10 @@ LIVE_KEYS = LiveKeys(
     example=prefix("sk", "production") + WELL_KNOWN,
 )
 TOKEN_EXCHANGE = TokenExchange("/auth/token", token_field="access_token")
+SIGNATURE = Signature(
+    timestamp_header="X-Timestamp",
+    signature_header="X-Signature",
+    signed_string=lambda timestamp, raw: timestamp.encode() + b"." + raw,
+    key_prefixes={environment: prefix("whk", environment) for environment in MODES},
+    tolerance_ms=5 * MINUTE_MS,
+)

@@ -25,8 +25,8 @@ from simulator.providers.ramp import (
 )
 from simulator.providers.ramp.key_forms import TOKEN_EXCHANGE
 from simulator.providers.ramp.money import MONEY
+from simulator.providers.ramp.shapes import DEPOSIT, SHORT
 from simulator.providers.ramp.signing import SIGNING
-from simulator.providers.ramp.spelling import DEPOSIT, SHORT
 from simulator.providers.ramp.triggers import factories
 from simulator.providers.ramp.wording import WORDING
 

@@ -1,4 +1,7 @@
-"""Values that several packages share: currencies, countries, networks and payment methods, with their descriptions."""
+"""Values that several packages share, with their descriptions: currencies, countries, payment methods and networks.
+
+A network has one canonical name in the code (`stellar`, `celo`, `bitcoin`), and four spellings in the API.
+"""
 
 from __future__ import annotations
 
@@ -50,3 +53,20 @@ AssetText = Annotated[str, OneOf(ASSET_CODES)]
 CurrencyText = Annotated[str, OneOf(CURRENCY_CODES)]
 PhoneText = Annotated[str, Format(pattern=r"^\+[1-9][0-9]{6,14}$"), Assumed("R4", "pattern")]
 OrderNumber = Annotated[str, Format(pattern=r"^ORD-[0-9]{8,}$"), Assumed("order-number", "pattern")]
+
+WALLET = {"STELLAR": "stellar", "CELO": "celo", "BITCOIN": "bitcoin"}
+"""The spelling in wallet operations and the currency listing."""
+DEPOSIT = {"stellar": "stellar", "celo": "celo", "bitcoin": "bitcoin"}
+"""The spelling in deposit wallets."""
+SHORT = {"stellar": "stellar", "celo": "celo", "btc": "bitcoin"}
+"""The spelling in fee products, and in beneficiaries of type wallet_address."""
+
+
+def upper(network: str) -> str:
+    """Return the name of a network in wallet operations, given its canonical name."""
+    return network.upper()
+
+
+def short(network: str) -> str:
+    """Return the name of a network in fee products and beneficiaries, given its canonical name."""
+    return "btc" if network == "bitcoin" else network

@@ -9,8 +9,7 @@ from simulator.engine.worlds.settings import assumes
 from simulator.kernel.clock import HOUR_MS, MINUTE_MS, format_timestamp
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.world import DEFAULT_WORLD, World
-from simulator.providers.ramp.key_forms import WELL_KNOWN, prefix
-from simulator.providers.ramp.signatures import SIGNATURE
+from simulator.providers.ramp.key_forms import SIGNATURE, WELL_KNOWN, prefix
 
 RETRY_DELAYS_MS = (MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 6 * HOUR_MS, *(5 * (12 * HOUR_MS,)))
 """The delays after failed attempts. If the last attempt fails, the endpoint is disabled (decision W5: 11 attempts)."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from simulator.providers.ramp import alternatives, control, faults, laws, playbook, probing, samples
-from simulator.providers.ramp.docs import test_values
+from simulator.providers.ramp import alternatives, control, docs, faults, laws, playbook, probing, samples
 from simulator.providers.ramp.triggers import flows
 from simulator.providers.tooling import Tooling
 
@@ -22,6 +21,6 @@ TOOLING = Tooling(
     why_no_account=lambda currency: samples.why_no_account(currency),
     probing=lambda: probing.PROBING,
     flows=lambda: flows.FLOWS,
-    test_values=lambda: test_values.TEST_VALUES,
+    test_values=lambda: docs.TEST_VALUES,
     rules=Path(__file__).parent / "docs" / "rules.yaml",
 )

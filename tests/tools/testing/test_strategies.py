@@ -19,7 +19,7 @@ from simulator.engine.server.config import Config
 from simulator.host import create_app, vocabulary
 from simulator.providers.ramp import balance, beneficiaries, deposit_wallets, fees, ramps, reference
 from simulator.providers.ramp.reference import is_address
-from simulator.providers.ramp.reference.phones import is_phone
+from simulator.providers.ramp.reference.addresses import is_phone
 from simulator.testing import strategies
 from tests.contract_judge import ContractJudge
 from tests.support import find_operation, invoke, whole

@@ -8,8 +8,8 @@ import hmac
 from simulator.engine import webhooks
 from simulator.engine.webhooks import webhook_key
 from simulator.kernel.clock import MINUTE_MS
+from simulator.providers.ramp.key_forms import SIGNATURE
 from simulator.providers.ramp.provider import PROVIDER, ROOMS
-from simulator.providers.ramp.signatures import SIGNATURE
 from tests.support import find_operation, invoke, make_world
 from tests.unit.engine.webhooks.support import BROKEN, deliver_all_until, probed
 

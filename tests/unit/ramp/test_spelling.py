@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.providers.ramp.spelling import DEPOSIT, SHORT, WALLET, short, upper
+from simulator.providers.ramp.shapes import DEPOSIT, SHORT, WALLET, short, upper
 
 
 def test_each_group_of_endpoints_has_its_spelling() -> None:

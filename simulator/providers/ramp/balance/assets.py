@@ -23,7 +23,7 @@ from simulator.providers.ramp.balance.records import AssetBalance
 from simulator.providers.ramp.balance.rendering import render_asset
 from simulator.providers.ramp.deposit_wallets import default_wallet
 from simulator.providers.ramp.reference import ASSETS, asset
-from simulator.providers.ramp.spelling import WALLET, upper
+from simulator.providers.ramp.shapes import WALLET, upper
 from simulator.providers.ramp.transactions import holder
 
 OPENING = (

@@ -20,9 +20,8 @@ from simulator.kernel.world import World
 from simulator.providers.ramp import deposit_wallets, reference
 from simulator.providers.ramp.balance import bodies
 from simulator.providers.ramp.deposit_wallets import DecodedInvoice, Invoice, LightningAddress, LightningEntry, Wallet
-from simulator.providers.ramp.incoming_transfers import LIGHTNING, receiver_at
 from simulator.providers.ramp.profile import PlatformUser, is_oneself, platform_user
-from simulator.providers.ramp.transactions import IN_FLIGHT, payment_of
+from simulator.providers.ramp.transactions import IN_FLIGHT, LIGHTNING, payment_of, receiver_at
 
 LIGHTNING_NETWORK = "bitcoin"
 TRANSFER_PRODUCTS = ("internal_transfer", "deposit")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simulator.kernel.money import Currency
 from simulator.providers.ramp import reference
-from simulator.providers.ramp.spelling import WALLET
+from simulator.providers.ramp.shapes import WALLET
 
 WITHDRAWABLE = ("USDC", "USDT", "CUSD")
 

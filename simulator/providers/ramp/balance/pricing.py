@@ -1,25 +1,28 @@
-"""Prices of wallet operations: the amount paid, the fee, and the amount received (decisions M1, M2, M5 to M9, M13,
-M15). Amounts are rounded as decision H9 says.
-"""
+"""Prices and quotes of wallet operations (decisions M1, M2, M5 to M9, M13, M15). Decision H9 rounds amounts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
 
+from simulator.engine.records.records import present
 from simulator.engine.rows.error import ApiError
+from simulator.engine.rows.operation import Call
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.ledger import available
 from simulator.kernel.money import ZERO, Currency, add, divide_down, multiply, subtract
 from simulator.kernel.world import World
-from simulator.providers.ramp import fees
+from simulator.providers.ramp import fees, transactions
+from simulator.providers.ramp.balance import bodies
 from simulator.providers.ramp.balance.destinations import Recipient
+from simulator.providers.ramp.balance.records import QUOTE_PREFIXES, QUOTE_TABLES, WalletQuote, WalletQuoteType
 from simulator.providers.ramp.balance.states import INSUFFICIENT_BALANCE
 from simulator.providers.ramp.fees import Fee, FeeProduct
 from simulator.providers.ramp.fees import received as received_of
-from simulator.providers.ramp.reference import ramp_rate, swap_rate
-from simulator.providers.ramp.transactions import holder
+from simulator.providers.ramp.reference import ramp_rate, require_network, swap_rate
+from simulator.providers.ramp.shapes import Method
+from simulator.providers.ramp.transactions import Side, Transaction, holder
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,3 +172,71 @@ def _price(
     if received <= 0:
         raise too_low("Nothing is left to deliver after the fee. Increase the amount.")
     return Pricing(source, target, paid, received, rate, fee, product.id)
+
+
+def side(currency: Currency, amount: Decimal) -> Side:
+    """Return the side (currency, network and amount) of a transaction that pays or receives this amount."""
+    return Side(currency.code, currency.network, amount)
+
+
+def open_wallet_quote(
+    world: World,
+    environment: str,
+    type: WalletQuoteType,
+    pricing: Pricing,
+    *,
+    method: Method | None = None,
+    beneficiary_id: str | None = None,
+    slippage: Decimal | None = None,
+    minimum_received: Decimal = ZERO,
+) -> WalletQuote:
+    """Create a wallet quote with the given price and schedule its expiry."""
+    quote = WalletQuote(
+        **transactions.new_quote_fields(world, environment, QUOTE_PREFIXES[type]),
+        type=type,
+        paid=side(pricing.source, pricing.paid),
+        received=side(pricing.target, pricing.received),
+        rate=pricing.rate,
+        fee=pricing.fee,
+        product_id=pricing.product_id,
+        method=method,
+        beneficiary_id=beneficiary_id,
+        slippage=slippage,
+        minimum_received=minimum_received,
+    )
+    return transactions.open_quote(world, quote)
+
+
+def claim(type: WalletQuoteType) -> Callable[[Call[bodies.UseQuote, None, WalletQuote]], None]:
+    """Return a function that makes the quote named in a request body the resource of the call. It raises `ApiError` 404
+    quote_not_found, or other errors if the quote cannot be used.
+    """
+
+    def claim_quote(call: Call[bodies.UseQuote, None, WalletQuote]) -> None:
+        table, quote_id = QUOTE_TABLES[type], call.body.quote_id
+        call.resource = transactions.find_quote(call.world, call.environment, table, quote_id, "quote_id")
+        transactions.require_usable(call.resource, "quote_id")
+
+    return claim_quote
+
+
+def quoted(world: World, quote: WalletQuote) -> Transaction:
+    """Return an unsaved transaction with the terms of a quote. Its `amount` is the amount that the customer pays."""
+    return Transaction(
+        **transactions.new_order_fields(world, quote.environment),
+        type=quote.type,
+        quote_id=quote.id,
+        paid=quote.paid,
+        received=quote.received,
+        fee=quote.fee,
+        rate=quote.rate,
+        method=quote.method,
+        amount=quote.paid.amount,
+        net_amount=subtract(quote.paid.amount, quote.fee.total),
+    )
+
+
+def require_up(world: World, environment: str, *assets: Currency) -> None:
+    """Raise `ApiError` 503 network_unavailable if the network of one of the assets is down (decision S22)."""
+    for asset in assets:
+        require_network(world, environment, present(asset.network))

@@ -16,7 +16,7 @@ from simulator.providers.ramp.balance import shapes
 from simulator.providers.ramp.balance.records import AssetBalance, WalletQuote
 from simulator.providers.ramp.fees import AppFee, show_app_fee
 from simulator.providers.ramp.reference import currency_of
-from simulator.providers.ramp.spelling import upper
+from simulator.providers.ramp.shapes import upper
 from simulator.providers.ramp.transactions import Side, Transaction
 from simulator.providers.ramp.transactions import shapes as transactions
 

@@ -16,10 +16,17 @@ from simulator.kernel.world import World
 from simulator.providers.ramp import ramps
 from simulator.providers.ramp.deposit_wallets import payment_failed
 from simulator.providers.ramp.fees import FEES
-from simulator.providers.ramp.incoming_transfers import LIGHTNING, deliver
 from simulator.providers.ramp.ramps import FailureParameters, PaymentParameters, TxHashParameters
 from simulator.providers.ramp.reference import new_tx_hash
-from simulator.providers.ramp.transactions import Transaction, given_amount, given_tx_hash, holder, move_released
+from simulator.providers.ramp.transactions import (
+    LIGHTNING,
+    Transaction,
+    deliver,
+    given_amount,
+    given_tx_hash,
+    holder,
+    move_released,
+)
 
 
 def _credit(world: World, transaction: Transaction, purpose: str, sign: int) -> None:

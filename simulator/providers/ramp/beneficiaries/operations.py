@@ -13,8 +13,7 @@ from simulator.providers.ramp import reference
 from simulator.providers.ramp.beneficiaries import bodies, records, shapes
 from simulator.providers.ramp.beneficiaries.records import BankAccountDetails, Beneficiary, Details, PhoneNumberDetails
 from simulator.providers.ramp.beneficiaries.states import MEANINGS, UNSUPPORTED_PROVIDER
-from simulator.providers.ramp.shapes import COUNTRY_CODES, FIAT_CODES, SHORT_NETWORKS, FiatCode
-from simulator.providers.ramp.spelling import SHORT
+from simulator.providers.ramp.shapes import COUNTRY_CODES, FIAT_CODES, SHORT, SHORT_NETWORKS, FiatCode
 
 operation = OperationDecorator("Beneficiaries", group="beneficiaries")
 

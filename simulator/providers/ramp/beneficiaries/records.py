@@ -17,8 +17,7 @@ from simulator.kernel.store import TableKey
 from simulator.kernel.table import Table
 from simulator.kernel.world import World
 from simulator.providers.ramp.reference import PROVIDER_CODES
-from simulator.providers.ramp.shapes import ASSET_CODES, Country, FiatCode, Method, PhoneText, ShortNetwork
-from simulator.providers.ramp.spelling import SHORT
+from simulator.providers.ramp.shapes import ASSET_CODES, SHORT, Country, FiatCode, Method, PhoneText, ShortNetwork
 
 BeneficiaryType = Literal["bank_account", "phone_number", "wallet_address"]
 

@@ -20,9 +20,16 @@ from simulator.providers.ramp.deposit_wallets.invoices import encode_invoice, en
 from simulator.providers.ramp.deposit_wallets.records import Deposit, Invoice, LightningAddress, LightningEntry, Wallet
 from simulator.providers.ramp.deposit_wallets.rendering import render_entry
 from simulator.providers.ramp.deposit_wallets.states import WALLET_DISABLED
-from simulator.providers.ramp.incoming_transfers import LIGHTNING, receiver_at, register_receiver
 from simulator.providers.ramp.reference import ASSETS, UNSUPPORTED_NETWORK
-from simulator.providers.ramp.transactions import IN_FLIGHT, Transaction, credit_deposit, payment_of
+from simulator.providers.ramp.transactions import (
+    IN_FLIGHT,
+    LIGHTNING,
+    Transaction,
+    credit_deposit,
+    payment_of,
+    receiver_at,
+    register_receiver,
+)
 
 operation = OperationDecorator("Deposit wallets", group="wallets")
 

@@ -22,10 +22,8 @@ from simulator.providers.ramp.deposit_wallets import bodies, lightning, records,
 from simulator.providers.ramp.deposit_wallets.lightning import find_wallet, open_address, operation
 from simulator.providers.ramp.deposit_wallets.records import Deposit, Invoice, LightningEntry, Wallet
 from simulator.providers.ramp.deposit_wallets.states import DEPOSIT_MEANINGS, LIGHTNING_MEANINGS, WALLET_MEANINGS
-from simulator.providers.ramp.incoming_transfers import register_receiver
-from simulator.providers.ramp.shapes import CANONICAL_NETWORKS
-from simulator.providers.ramp.spelling import DEPOSIT
-from simulator.providers.ramp.transactions import credit_deposit, fresh_memo
+from simulator.providers.ramp.shapes import CANONICAL_NETWORKS, DEPOSIT
+from simulator.providers.ramp.transactions import credit_deposit, fresh_memo, register_receiver
 
 
 @operation(

@@ -22,7 +22,7 @@ from typing import Any
 from simulator.engine.text.json import loads
 from simulator.kernel.money import ZERO
 from simulator.kernel.world import World
-from simulator.providers.ramp import reference, spelling
+from simulator.providers.ramp import reference, shapes
 from simulator.providers.ramp.fees.records import CHANGED_PRODUCTS, IN_FIAT, FeeProduct, Limits, NetworkFee, currency_of
 from simulator.providers.ramp.fees.states import FEE_PRODUCT
 
@@ -84,7 +84,7 @@ def _expand(entry: Mapping[str, Any], environment: str, count: int) -> Iterator[
     """Yield the products that one entry of the file describes. `count` is the number of products in earlier entries."""
     axes = [entry.get(name, [None]) for name in ("networks", "assets", "fiat_currencies")]
     for number, (short_network, asset, fiat_currency) in enumerate(combinations(*axes), count + 1):
-        network = None if short_network is None else spelling.SHORT[short_network]
+        network = None if short_network is None else shapes.SHORT[short_network]
         code = fiat_currency if entry["product"] in IN_FIAT else asset
         method = entry.get("payment_method")
         parts = (entry["product"], asset, short_network, fiat_currency, method, entry.get("suffix"))

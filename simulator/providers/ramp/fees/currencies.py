@@ -19,8 +19,7 @@ from simulator.providers.ramp import reference
 from simulator.providers.ramp.fees.pricing import formula, match
 from simulator.providers.ramp.fees.records import FeeProduct
 from simulator.providers.ramp.reference import ASSETS, LISTINGS, CurrencyListing, network_status, usd_price
-from simulator.providers.ramp.shapes import ASSET_CODES, WALLET_NETWORKS, AssetText, WalletNetwork
-from simulator.providers.ramp.spelling import upper
+from simulator.providers.ramp.shapes import ASSET_CODES, WALLET_NETWORKS, AssetText, WalletNetwork, upper
 
 USD = "USD"
 LISTED_FIAT = "KES"

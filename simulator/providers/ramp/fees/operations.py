@@ -35,8 +35,7 @@ from simulator.providers.ramp.fees.records import (
 from simulator.providers.ramp.fees.shapes import FeeCalculation, render_product, show_calculation
 from simulator.providers.ramp.fees.states import STATUSES
 from simulator.providers.ramp.reference import UNSUPPORTED_PAIR
-from simulator.providers.ramp.shapes import ASSET_CODES, FIAT_CODES, SHORT_NETWORKS
-from simulator.providers.ramp.spelling import SHORT
+from simulator.providers.ramp.shapes import ASSET_CODES, FIAT_CODES, SHORT, SHORT_NETWORKS
 
 operation = OperationDecorator("Fees")
 

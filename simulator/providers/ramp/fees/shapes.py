@@ -15,8 +15,7 @@ from simulator.providers.ramp import profile
 from simulator.providers.ramp.fees import records
 from simulator.providers.ramp.fees.pricing import Breakdown
 from simulator.providers.ramp.fees.states import STATUSES
-from simulator.providers.ramp.shapes import AssetText, CurrencyText, FiatText, ShortNetworkText
-from simulator.providers.ramp.spelling import short
+from simulator.providers.ramp.shapes import AssetText, CurrencyText, FiatText, ShortNetworkText, short
 
 FeeProductId = Annotated[str, Format(pattern=r"^fee_[0-9a-z_]+$"), Assumed("R9", "pattern")]
 FeeCurrency = Annotated[CurrencyText, Assumed("M2", "enum")]

@@ -23,7 +23,6 @@ from simulator.providers.ramp.fees import (
     require_in_force,
     solve_source,
 )
-from simulator.providers.ramp.incoming_transfers import register_receiver
 from simulator.providers.ramp.profile import charge_limits, check_amount
 from simulator.providers.ramp.ramps import bodies
 from simulator.providers.ramp.ramps.records import QUOTES, RampQuote
@@ -65,6 +64,7 @@ from simulator.providers.ramp.transactions import (
     new_order_fields,
     new_quote_fields,
     open_quote,
+    register_receiver,
     require_usable,
     use_quote,
 )

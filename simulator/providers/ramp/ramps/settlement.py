@@ -18,11 +18,10 @@ from simulator.kernel.ledger import OUTSIDE, Posting
 from simulator.kernel.money import ZERO, negated, subtract
 from simulator.kernel.world import World
 from simulator.providers.ramp.fees import FEES
-from simulator.providers.ramp.incoming_transfers import deliver
 from simulator.providers.ramp.ramps import bodies
 from simulator.providers.ramp.ramps.operations import DEADLINE
 from simulator.providers.ramp.reference import new_tx_hash, require_tx_hash
-from simulator.providers.ramp.transactions import Transaction, given_amount, given_tx_hash, move_released
+from simulator.providers.ramp.transactions import Transaction, deliver, given_amount, given_tx_hash, move_released
 
 CLEARING = "clearing"
 

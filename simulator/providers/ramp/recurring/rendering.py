@@ -16,7 +16,7 @@ from simulator.providers.ramp.recurring import shapes
 from simulator.providers.ramp.recurring.estimates import Estimate
 from simulator.providers.ramp.recurring.records import RecurringPayment
 from simulator.providers.ramp.recurring.schedule import Schedule, Weekday
-from simulator.providers.ramp.spelling import upper
+from simulator.providers.ramp.shapes import upper
 
 
 def render_recurring(world: World, payment: RecurringPayment) -> shapes.RecurringPaymentShape:

@@ -11,6 +11,7 @@ from simulator.providers.ramp.reference.addresses import (
     encode_segwit,
     encode_stellar,
     is_address,
+    is_phone,
     is_tx_hash,
     new_address,
     new_memo,
@@ -25,7 +26,6 @@ from simulator.providers.ramp.reference.networks import (
     require_network,
     standing_network,
 )
-from simulator.providers.ramp.reference.phones import is_phone
 from simulator.providers.ramp.reference.rates import (
     BEFORE,
     CHANGES,

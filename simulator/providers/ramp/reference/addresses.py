@@ -1,4 +1,4 @@
-"""Blockchain addresses on the three networks (decision R6), and transaction hashes and memos (decision S16). Every
+"""Addresses on the three networks (decision R6), transaction hashes, memos (S16), and phone numbers (R4). Every
 address must have a valid checksum. Generated values depend only on the world's seed.
 """
 
@@ -23,6 +23,7 @@ _EVM = compile_late(r"0x[0-9a-fA-F]{40}", re.ASCII)
 _BASE58_DIGITS = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _BASE58 = compile_late(r"[1-9A-HJ-NP-Za-km-z]{25,35}", re.ASCII)
 _SEGWIT = compile_late(r"(bc|tb)1[02-9ac-hj-np-z]{11,87}", re.ASCII)
+_INTERNATIONAL = compile_late(r"\+[1-9][0-9]{5,14}", re.ASCII)
 _BECH32M = 0x2BC830A3
 _SEGWIT_HRP = "bc"
 _TEST_NET_HRP = "tb"
@@ -164,3 +165,19 @@ def _is_segwit(text: str) -> bool:
     if version > 16 or program is None or not 2 <= len(program) <= 40:
         return False
     return version != 0 or len(program) in (20, 32)
+
+
+@lru_cache(maxsize=4096)
+def is_phone(text: str, country: str | None = None) -> bool:
+    """Return True if a string is a valid phone number (`+` and digits), of the country if one is given."""
+    if _INTERNATIONAL.fullmatch(text) is None:
+        return False
+    import phonenumbers  # imported here, because it is large
+
+    try:
+        number = phonenumbers.parse(text, None)
+    except phonenumbers.NumberParseException:
+        return False
+    if country is None:
+        return phonenumbers.is_valid_number(number)
+    return phonenumbers.is_valid_number_for_region(number, country)

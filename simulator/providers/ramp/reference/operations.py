@@ -22,7 +22,7 @@ from simulator.providers.ramp.reference.records import (
     asset,
 )
 from simulator.providers.ramp.reference.states import UNSUPPORTED_PAIR
-from simulator.providers.ramp.spelling import upper
+from simulator.providers.ramp.shapes import upper
 
 operation = OperationDecorator("Reference data")
 

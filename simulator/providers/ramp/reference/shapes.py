@@ -18,8 +18,7 @@ from simulator.providers.ramp.reference import rates, records
 from simulator.providers.ramp.reference.networks import confirmation_seconds, latest_block
 from simulator.providers.ramp.reference.records import Network, RampAsset
 from simulator.providers.ramp.reference.states import STATUSES
-from simulator.providers.ramp.shapes import AssetText, Direction, FiatText, RampNetwork, WalletNetwork
-from simulator.providers.ramp.spelling import upper
+from simulator.providers.ramp.shapes import AssetText, Direction, FiatText, RampNetwork, WalletNetwork, upper
 
 
 class NetworkTransactionFeeShape(TypedDict):

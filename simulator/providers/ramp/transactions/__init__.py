@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from simulator.engine.rows.room import Room
 from simulator.kernel.world import TimerRow
-from simulator.providers.ramp.incoming_transfers import RECEIVERS
 from simulator.providers.ramp.transactions import shapes
 from simulator.providers.ramp.transactions.actions import (
+    LIGHTNING,
+    RECEIVERS,
     begin,
     by_order_id,
     credit_deposit,
+    deliver,
     fresh_memo,
     given_amount,
     given_tx_hash,
     move_released,
     pay_over_lightning,
     payment_of,
+    receiver_at,
+    register_receiver,
     transactions,
 )
 from simulator.providers.ramp.transactions.quotes import (

@@ -11,8 +11,7 @@ from simulator.engine.text.shapes import AmountText, Assumed, Clauses, OneOf, Pr
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import World
 from simulator.providers.ramp.fees import AppFee, show_app_fee
-from simulator.providers.ramp.shapes import AssetText, OrderNumber, WalletNetwork
-from simulator.providers.ramp.spelling import upper
+from simulator.providers.ramp.shapes import AssetText, OrderNumber, WalletNetwork, upper
 from simulator.providers.ramp.transactions.records import Transaction
 from simulator.providers.ramp.transactions.states import DEPOSIT_TRANSACTION_MEANINGS
 

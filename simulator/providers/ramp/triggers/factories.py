@@ -19,7 +19,7 @@ from simulator.kernel.money import Currency
 from simulator.kernel.world import World
 from simulator.providers.ramp.profile import platform_users, profile_of
 from simulator.providers.ramp.reference import ASSETS, LISTINGS, NETWORK_ASSETS, currency_of, network, network_status
-from simulator.providers.ramp.spelling import upper
+from simulator.providers.ramp.shapes import upper
 from simulator.providers.ramp.transactions import holder
 from simulator.providers.ramp.triggers.history import HISTORY
 from simulator.providers.ramp.triggers.recurring_runs import schedule_from, steps, without_funds

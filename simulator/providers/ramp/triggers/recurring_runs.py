@@ -14,7 +14,7 @@ from simulator.kernel.journal import Cause
 from simulator.kernel.ledger import available
 from simulator.kernel.world import World
 from simulator.providers.ramp.recurring import NOTICE, RUN, RecurringPayment
-from simulator.providers.ramp.spelling import upper
+from simulator.providers.ramp.shapes import upper
 from simulator.providers.ramp.transactions import holder
 
 _LAST_RUN = 1_000_000

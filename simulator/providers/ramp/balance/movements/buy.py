@@ -10,8 +10,7 @@ from simulator.engine.worlds.settings import assumes
 from simulator.kernel.copying import replace
 from simulator.providers.ramp.balance import bodies, shapes
 from simulator.providers.ramp.balance.named import named_asset, require_asset, require_fiat
-from simulator.providers.ramp.balance.pricing import price_buy
-from simulator.providers.ramp.balance.quotes import claim, open_wallet_quote, quoted, require_up
+from simulator.providers.ramp.balance.pricing import claim, open_wallet_quote, price_buy, quoted, require_up
 from simulator.providers.ramp.balance.records import QUOTE_TABLES, WalletQuote
 from simulator.providers.ramp.balance.rendering import render_buy, render_buy_quote
 from simulator.providers.ramp.balance.states import NO_AMOUNT, NO_ASSET, NO_QUOTE

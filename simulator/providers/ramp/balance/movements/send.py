@@ -16,13 +16,12 @@ from simulator.providers.ramp import transactions
 from simulator.providers.ramp.balance import bodies, destinations, shapes
 from simulator.providers.ramp.balance.destinations import Recipient
 from simulator.providers.ramp.balance.named import named_asset, require_asset
-from simulator.providers.ramp.balance.pricing import SendPricing, price_send, require_balance
-from simulator.providers.ramp.balance.quotes import require_up, side
+from simulator.providers.ramp.balance.pricing import SendPricing, price_send, require_balance, require_up, side
 from simulator.providers.ramp.balance.rendering import render_send
 from simulator.providers.ramp.balance.settlement import broadcast_send
 from simulator.providers.ramp.fees import show_app_fee
 from simulator.providers.ramp.profile import profile_of
-from simulator.providers.ramp.spelling import upper
+from simulator.providers.ramp.shapes import upper
 from simulator.providers.ramp.transactions import Transaction
 
 operation = OperationDecorator("Send", group="wallet")

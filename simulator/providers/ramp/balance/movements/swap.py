@@ -13,8 +13,17 @@ from simulator.kernel.copying import replace
 from simulator.kernel.money import plain
 from simulator.providers.ramp.balance import bodies, shapes
 from simulator.providers.ramp.balance.named import named_asset, require_asset
-from simulator.providers.ramp.balance.pricing import minimum_received, price_swap, require_balance, swapped
-from simulator.providers.ramp.balance.quotes import claim, open_wallet_quote, quoted, require_up, side
+from simulator.providers.ramp.balance.pricing import (
+    claim,
+    minimum_received,
+    open_wallet_quote,
+    price_swap,
+    quoted,
+    require_balance,
+    require_up,
+    side,
+    swapped,
+)
 from simulator.providers.ramp.balance.records import WalletQuote
 from simulator.providers.ramp.balance.rendering import render_swap, render_swap_quote
 from simulator.providers.ramp.balance.settlement import settle_swap

@@ -14,8 +14,15 @@ from simulator.kernel.money import Currency
 from simulator.kernel.world import World
 from simulator.providers.ramp.balance import bodies, shapes
 from simulator.providers.ramp.balance.named import WITHDRAWABLE, named_asset, require_asset, require_fiat
-from simulator.providers.ramp.balance.pricing import Pricing, price_withdraw, require_balance
-from simulator.providers.ramp.balance.quotes import claim, open_wallet_quote, quoted, require_up
+from simulator.providers.ramp.balance.pricing import (
+    Pricing,
+    claim,
+    open_wallet_quote,
+    price_withdraw,
+    quoted,
+    require_balance,
+    require_up,
+)
 from simulator.providers.ramp.balance.records import WalletQuote
 from simulator.providers.ramp.balance.rendering import render_withdraw, render_withdraw_quote
 from simulator.providers.ramp.balance.states import NO_QUOTE
