@@ -255,16 +255,16 @@ def wrongs_of_fault(fault: Fault, vocabulary: Vocabulary | None) -> Iterator[Wro
             "respond" if fault.respond is not None else "drop",
             f"it cannot be combined with {', '.join(asked)}: these change the real response, which is not sent",
         )
-    if vocabulary is not None and fault.act is not None and fault.act.action not in vocabulary.actions.of_world:
+    if vocabulary is None:
+        return
+    known = vocabulary.actions.of_world
+    if fault.act is not None and fault.act.action not in known:
         name = fault.act.action
-        yield wrong(
-            "act.action", f"unknown action {name!r} without a target{did_you_mean(name, vocabulary.actions.of_world)}"
-        )
-    if vocabulary is not None:
-        unmet = list(_wrong_match(fault.match, vocabulary.operations))
-        yield from unmet
-        if not unmet:
-            yield from _wrong_for(vocabulary, fault, list(_met(fault.match, vocabulary.operations)))
+        yield wrong("act.action", f"unknown action {name!r} without a target{did_you_mean(name, known)}")
+    unmet = list(_wrong_match(fault.match, vocabulary.operations))
+    yield from unmet
+    if not unmet:
+        yield from _wrong_for(vocabulary, fault, list(_met(fault.match, vocabulary.operations)))
 
 
 def _wrong_latency(latency: Latency | None) -> list[Wrong]:

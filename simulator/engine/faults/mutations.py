@@ -84,12 +84,11 @@ def places_of(vocabulary: Vocabulary, shape: object) -> Places:
 @lru_cache(maxsize=256)
 def places_of_event(vocabulary: Vocabulary, event: str) -> Places:
     """Return the locations in the body of an event. Those of all kinds that the event can contain are merged."""
-    shapes = vocabulary.shapes_of(event)
-    found = dict(_places(vocabulary, *((("data", "object"), shape) for shape in shapes)))
-    envelope = {name: Place(may_lack=False, may_be_null=False) for name in ("id", "type", "created_at", "livemode")}
-    body = {(): Place(is_object=True), ("data",): Place(is_object=True, may_lack=False, may_be_null=False)}
-    found[("data", "object")] = Place(is_object=True, may_lack=False, may_be_null=False)
-    return {**body, **{(name,): place for name, place in envelope.items()}, **found}
+    found = _places(vocabulary, *((("data", "object"), shape) for shape in vocabulary.shapes_of(event)))
+    names = ("id", "type", "created_at", "livemode")
+    envelope: dict[Path, Place] = {(name,): Place(may_lack=False, may_be_null=False) for name in names}
+    data = Place(is_object=True, may_lack=False, may_be_null=False)
+    return {(): Place(is_object=True), ("data",): data, **envelope, **found, ("data", "object"): data}
 
 
 def _places(vocabulary: Vocabulary, *shapes: tuple[Path, object]) -> Places:
@@ -141,17 +140,13 @@ def _variants(schema: JsonObject, defs: JsonObject) -> Iterator[JsonObject]:
 def impossible(places: Iterable[Places], mutation: Mutation) -> Iterator[tuple[str, str]]:
     """Yield the fault field of each mutation that is impossible in all of these bodies, with the reason."""
     bodies = list(places)
-    for member, asked, chosen, what in (
-        ("unknown_enum", mutation.unknown_enum, _enums, "has a fixed list of values"),
-        ("missing_field", mutation.missing_field, _options, "may be absent or null"),
-    ):
+    for member, (chosen, _, what) in _CHANGES.items():
+        asked = getattr(mutation, member)
         if asked is not None and not any(chosen(body, asked) for body in bodies):
             known = list(dict.fromkeys(".".join(path) for body in bodies for path in chosen(body, "")))
-            such = (
-                f"{asked} cannot be used, because it must be a field that {what}, such as "
-                f"{', '.join(known[:8])}{' and others' if known[8:] else ''}"
-            )
-            yield member, such if known else f"no field at that place {what}"
+            such = f"{', '.join(known[:8])}{' and others' if known[8:] else ''}"
+            refused = f"{asked} cannot be used, because it must be a field that {what}, such as {such}"
+            yield member, refused if known else f"no field at that place {what}"
     if mutation.extra_field is not None and (why := _why_not_added(bodies, mutation.extra_field)):
         yield "extra_field", why
 
@@ -164,33 +159,28 @@ def _why_not_added(bodies: list[Places], asked: str) -> str:
         return f"the field {asked} already exists"
     if any(body.get(path[:-1], Place()).is_object for body in bodies):
         return ""
-    return (
-        f"there is no object {'.'.join(path[:-1])}"
-        if path[:-1]
-        else "the response has no object to which it can be added"
-    )
+    holder = ".".join(path[:-1])
+    return f"there is no object {holder}" if holder else "the response has no object to which it can be added"
 
 
 def _generic(path: str) -> Path:
     return tuple(_EVERY if part.isdecimal() else part for part in path.split("."))
 
 
-def _enums(places: Places, asked: str | None) -> list[Path]:
+def _enums(places: Places, asked: str) -> list[Path]:
     """Return the paths of the enums that a fault may change: `status` first, then enums with several values."""
-    found = [path for path, place in places.items() if place.is_enum and asked in ("", *_written(path, asked))]
+    found = [path for path, place in places.items() if place.is_enum and _is_asked(path, asked)]
     return sorted(found, key=lambda path: (path[-1] != "status", len(places[path].words) == 1))
 
 
-def _options(places: Places, asked: str | None) -> list[Path]:
+def _options(places: Places, asked: str) -> list[Path]:
     """Return the paths of the optional fields that a fault may remove. Fields that may be absent come first."""
     found = [path for path, place in places.items() if path and path[-1] != _EVERY and place.is_optional]
-    return sorted(
-        (path for path in found if asked in ("", *_written(path, asked))), key=lambda path: not places[path].may_lack
-    )
+    return sorted((path for path in found if _is_asked(path, asked)), key=lambda path: not places[path].may_lack)
 
 
-def _written(path: Path, asked: str | None) -> tuple[str, ...]:
-    return (asked,) if asked is not None and _generic(asked) == path else ()
+def _is_asked(path: Path, asked: str) -> bool:
+    return not asked or _generic(asked) == path
 
 
 # --- applying them ------------------------------------------------------------------------------------------------
@@ -213,25 +203,22 @@ def mutated(raw: bytes, places: Places, mutation: Mutation) -> bytes | None:
         return None
     if not isinstance(body, dict):
         return None
-    done = [
-        mutation.unknown_enum is not None and _first(body, _enums(places, mutation.unknown_enum),
-                                                     mutation.unknown_enum, _put_new_word(places)),
-        mutation.missing_field is not None and _first(body, _options(places, mutation.missing_field),
-                                                      mutation.missing_field, _leave_out),
-        mutation.extra_field is not None and _add(body, places, mutation.extra_field),
-        mutation.unknown_type is not None and _rename(body, mutation.unknown_type),
-    ]  # fmt: skip
-    return dumps(body) if any(done) else None
-
-
-def _first(body: JsonObject, paths: list[Path], asked: str, change: Callable[[JsonObject, str, Path], bool]) -> bool:
-    """Change the fields at the first of these paths that exists. Return False if none of them exists."""
-    for path in paths:
-        wanted = tuple(asked.split(".")) if asked else path
-        changed = [change(holder, wanted[-1], path) for holder in _holders(body, wanted)]
-        if any(changed):
-            return True
-    return False
+    done = False
+    for member, (chosen, change, _) in _CHANGES.items():
+        asked = getattr(mutation, member)
+        for path in () if asked is None else chosen(places, asked):
+            wanted = tuple(asked.split(".")) if asked else path
+            changed = [change(holder, wanted[-1], places[path]) for holder in _holders(body, wanted)]
+            if any(changed):
+                done = True
+                break  # Only the first path that exists is changed.
+    if mutation.extra_field is not None:
+        done |= _add(body, places, mutation.extra_field)
+    if mutation.unknown_type is not None:
+        group = str(body.get("type", "")).partition(".")[0]
+        body["type"] = mutation.unknown_type or f"{group}.{NEW_WORD}"
+        done = True
+    return dumps(body) if done else None
 
 
 def _holders(value: Any, path: Path) -> Iterator[JsonObject]:
@@ -247,21 +234,25 @@ def _holders(value: Any, path: Path) -> Iterator[JsonObject]:
             yield from _holders(item, path[1:])
 
 
-def _put_new_word(places: Places) -> Callable[[JsonObject, str, Path], bool]:
-    def put(holder: JsonObject, name: str, path: Path) -> bool:
-        word = holder.get(name)
-        if not isinstance(word, str) or word not in places[path].words:
-            return False
-        holder[name] = NEW_WORD.upper() if word.isupper() else NEW_WORD
-        return True
-
-    return put
+def _put_new_word(holder: JsonObject, name: str, place: Place) -> bool:
+    word = holder.get(name)
+    if not isinstance(word, str) or word not in place.words:
+        return False
+    holder[name] = NEW_WORD.upper() if word.isupper() else NEW_WORD
+    return True
 
 
-def _leave_out(holder: JsonObject, name: str, _: Path) -> bool:
+def _leave_out(holder: JsonObject, name: str, _: Place) -> bool:
     there = name in holder
     holder.pop(name, None)
     return there
+
+
+_CHANGES: Mapping[str, tuple[Callable[[Places, str], list[Path]], Callable[[JsonObject, str, Place], bool], str]] = {
+    "unknown_enum": (_enums, _put_new_word, "has a fixed list of values"),
+    "missing_field": (_options, _leave_out, "may be absent or null"),
+}
+"""For each field of a mutation: the paths that it may change, the change, and how to describe these paths."""
 
 
 def _add(body: JsonObject, places: Places, asked: str) -> bool:
@@ -275,10 +266,3 @@ def _add(body: JsonObject, places: Places, asked: str) -> bool:
     for holder in holders:
         holder[name] = NEW_WORD
     return bool(holders)
-
-
-def _rename(body: JsonObject, asked: str) -> bool:
-    """Replace the type of an event with a type that is not in the catalogue."""
-    group = str(body.get("type", "")).partition(".")[0]
-    body["type"] = asked or f"{group}.{NEW_WORD}"
-    return True
