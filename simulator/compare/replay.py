@@ -16,7 +16,7 @@ import orjson
 from simulator.compare.differences import Difference, compare_answers, differing, error_of, is_id
 from simulator.compare.verdicts import CHANGES, MEANINGS, meaning_of, place_of
 from simulator.engine.clients.asynchronous import AsgiClient, Reply
-from simulator.engine.scenario.run.outside import move_to_status
+from simulator.engine.scenario.run.paths import move_to_status
 from simulator.engine.server.app import Application
 from simulator.engine.server.config import Config
 from simulator.engine.text.json import JsonObject, with_texts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 
-from simulator.engine.scenario.run.outside import move_to_status
+from simulator.engine.scenario.run.paths import move_to_status
 from simulator.engine.text.json import Shown, dumps, loads
 from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.evidence.local import HOOK, START, FreshWorld, Simulators

@@ -68,7 +68,7 @@ async def recording(call: ControlCall) -> Raw[str]:
 def _text(simulator: Simulator, state: WorldState, rows: Rows, since: str, name: str) -> bytes:
     world = simulator.from_state(state, state.world_id)
     collector = _Collector(simulator, world, state.blueprint, rows, since)
-    text = recorder.record(collector.recording(name), _locator(world)).encode()
+    text = recorder.Recorder(collector.recording(name), _locator(world)).text().encode()
     if len(text) > FILE.size:
         raise invalid_parameter(
             "since",

@@ -59,7 +59,7 @@ class ScenarioChecker:
         for path, fault in _items(root, "faults"):
             self._fault(path, fault)
         variables = {"world", "receiver"} if has_receiver(root) else {"world"}
-        drive = DriveChecker(self._document, self._vocabulary, self._actions, self._wheres, variables)
+        drive = DriveChecker(self._document, self._vocabulary, variables)
         for path, step in _items(root, "drive"):
             drive.check_step(path, step)
         for path, expectation in _items(root, "expect"):

@@ -26,18 +26,11 @@ _DRIVE_FIELDS = ("action", "target", "environment")
 class DriveChecker:
     """Checks the steps in a scenario's `drive` in order, then the expectations in `expect`."""
 
-    def __init__(
-        self,
-        document: Document,
-        vocabulary: Vocabulary,
-        actions: ActionChecker,
-        wheres: WhereChecker,
-        variables: set[str],
-    ) -> None:
+    def __init__(self, document: Document, vocabulary: Vocabulary, variables: set[str]) -> None:
         self._document = document
         self._vocabulary = vocabulary
-        self._actions = actions
-        self._wheres = wheres
+        self._actions = ActionChecker(document, vocabulary)
+        self._wheres = WhereChecker(document, vocabulary)
         self._variables = variables
         """The names that `${…}` may start with. Each named step adds its name."""
         self._calls: dict[str, Operation] = {}

@@ -23,11 +23,10 @@ _EXPECTATIONS: TypeAdapter[Any] = TypeAdapter(Expectation)
 class ExpectationChecker:
     """Checks expectations against the world in which the scenario ran."""
 
-    def __init__(self, get: Get, trace: Trace, variables: JsonObject, *, has_address: bool) -> None:
+    def __init__(self, get: Get, trace: Trace, variables: JsonObject) -> None:
         self._get = get
         self._trace = trace
         self._variables = variables
-        self._has_address = has_address
 
     async def problem(self, raw: Mapping[str, object]) -> str:
         """Return the reason why an expectation is not met, or "" if it is met."""
@@ -37,7 +36,7 @@ class ExpectationChecker:
         if isinstance(expected, ExpectAnswer):
             return _difference(expected.where, value_at(expected.answer, self._variables))
         if isinstance(expected, ExpectDelivery | ExpectWebhooks):
-            if not self._has_address:
+            if not self._trace.has_address:
                 return NO_ADDRESS
             attempts = (await self._get("/deliveries"))["data"]
             return self._delivery(expected, attempts) if isinstance(expected, ExpectDelivery) else self._lost(attempts)
@@ -72,11 +71,10 @@ class ExpectationChecker:
         lost = [row for key, row in wanted.items() if key not in done]
         attempted = {event_id for event_id, _ in wanted}
         unsent = [event for event in self._trace.events if not event["livemode"] and event["id"] not in attempted]
-        problems = [
+        problems = (
             f"{row['event_type']} ({row['event_id']}) got {row['response_status'] or row['error']}" for row in lost
-        ]
-        problems += [f"{event['type']} ({event['id']}) was not sent" for event in unsent]
-        return "\n".join(problems)
+        )
+        return "\n".join([*problems, *(f"{event['type']} ({event['id']}) was not sent" for event in unsent)])
 
 
 def _count_problem(

@@ -5,17 +5,19 @@ them: third-party actions, API calls by the account, and timers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
-from simulator.engine.records.records import kind_of
+from simulator.engine.records.records import find, kind_of
 from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.error import ControlError
 from simulator.engine.rows.kind import Record
 from simulator.engine.scenario.language.calls import methods_at
-from simulator.engine.scenario.run.drive import Drive, DriveCall, Until, action
+from simulator.engine.scenario.run.drive import Drive, DriveAction, DriveCall, Until, action
 from simulator.engine.scenario.run.triggers import Factory, triggers_of
 from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.kernel.dataclass import dataclass
+from simulator.kernel.journal import Cause
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.world import World
 
@@ -146,6 +148,37 @@ def _call(world: World, record: Any, on: str) -> Drive:
         return (DriveCall(delete=path),)
     if on == "enable":
         return (DriveCall(patch=path, body={"status": "enabled"}),)
-    return (
-        (DriveCall(post=f"{path}/{on}", body={}),) if "POST" in methods_at(vocabulary_of(world), f"{path}/{on}") else ()
-    )
+    path = f"{path}/{on}"
+    return (DriveCall(post=path, body={}),) if "POST" in methods_at(vocabulary_of(world), path) else ()
+
+
+def move_to_status(
+    world: World,
+    actions: ActionTable,
+    identifier: str,
+    status: object,
+    environment: str,
+    cause: Cause,
+    fields: Mapping[str, object] = {},
+) -> bool:
+    """Perform the actions that move a resource to a status. Return True if the resource's status changed.
+
+    A parameter of an action that `fields` contains, such as `failure_code`, gets this value, unless the action refuses
+    it. Paths that also need an API call or a timer, and resources of other users, are not used.
+    """
+    record = find(world, identifier)
+    if record is None or record.owner or record.status == status:
+        return False
+    paths = paths_where(world, actions, record, lambda move: move.target == status)
+    # Paths with fewer short payments come first, even if they are longer.
+    for path in sorted(paths, key=lambda path: path.cost[::-1]):
+        steps = [step for step in path.steps if isinstance(step, DriveAction)]
+        if len(steps) < len(path.steps):
+            continue
+        for given in [fields, {}] if fields else [{}]:
+            with suppress(ControlError), world.change(cause):  # If an action is refused, nothing changes.
+                for step in steps:
+                    own = {name: given[name] for name in actions.parameters(step.action) if name in given}
+                    actions.perform(world, step.action, step.target, {**own, **step.parameters}, environment, cause)
+                return True
+    return False

@@ -93,12 +93,9 @@ class _Entry:
     name: str = ""
 
 
-def record(recording: Recording, locate: Locate) -> str:
-    """Return a recording as the text of a scenario file. `locate` finds ids that are in no response."""
-    return _Recorder(recording, locate).text()
+class Recorder:
+    """Writes a recording as the text of a scenario file. `locate` finds ids that are in no response."""
 
-
-class _Recorder:
     def __init__(self, recording: Recording, locate: Locate) -> None:
         self._recording = recording
         self._locate = locate

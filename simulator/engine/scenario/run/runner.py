@@ -7,6 +7,7 @@ client.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -64,7 +65,8 @@ class _Run:
         self._tokens: dict[str, str] = {}
         self._variables: JsonObject = {}
         """The response to each named step, used to fill in `${…}`."""
-        self._trace = Trace(file, self._look, has_address=bool(client.origin))
+        self._get = partial(self._control, "GET")
+        self._trace = Trace(file, self._get, has_address=bool(client.origin))
         self._now = ""
         self.result = RunResult(file.name)
 
@@ -85,9 +87,7 @@ class _Run:
             await self._note_skipped()
         except _FAILURES as error:
             self.result.checks.append(Check("settle", _describe(error)))
-        expectations = ExpectationChecker(
-            self._look, self._trace, self._variables, has_address=bool(self._client.origin)
-        )
+        expectations = ExpectationChecker(self._get, self._trace, self._variables)
         for raw in self._file.document.get("expect") or []:
             try:
                 problem = await expectations.problem(raw)
@@ -101,12 +101,10 @@ class _Run:
         """Create a world, register a receiver if the file needs one, and activate the scenario. The request specifies
         all settings, so a run does not depend on the server's command-line flags.
         """
-        wanted = {
-            "clock": {"mode": "manual", "now": MANUAL_START},
-            "scenarios": [],
-            "settings": {**DEFAULTS},
-            **({} if self._seed is None else {"seed": self._seed}),
-        }
+        clock = {"mode": "manual", "now": MANUAL_START}
+        wanted: JsonObject = {"clock": clock, "scenarios": [], "settings": {**DEFAULTS}}
+        if self._seed is not None:
+            wanted["seed"] = self._seed
         world = await self._control("POST", "/worlds", wanted)
         self.result.world = world["id"]
         self._control_headers = {"X-Simulator-World": world["id"]}
@@ -114,34 +112,21 @@ class _Run:
         self._credentials = world["credentials"]
         self._variables["world"] = world
         await self._control("POST", "/scenarios", self._file.document)
-        if has_receiver(self._file.document):
+        if has_receiver(self._file.document) and self._client.origin:
             await self._register_inbox()
         names = [*self._file.scenario.below, self._file.name]
         await self._control("PUT", "/scenarios/active", {"names": names})
         await self._collect()
 
-    @property
-    def _inbox(self) -> str:
-        return f"/inbox/scenario-{quote(self.result.world)}"
-
     async def _register_inbox(self) -> None:
-        if not self._client.origin:
-            return
         url = f"{self._client.origin}{inbox_path(self.result.world, f'scenario-{self.result.world}')}"
         call = DriveCall(post="/webhooks", body={"url": url, "events": ["*"]}, retry=False)
         endpoint = (await self._call("webhooks", call)).body
         self._variables["receiver"] = endpoint
         self._trace.inbox = endpoint.get("id", "") if isinstance(endpoint, dict) else ""
 
-    async def _look(self, path: str) -> Any:
-        return await self._control("GET", path)
-
-    async def _control(
-        self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None
-    ) -> Any:
-        reply = await self._client.request(
-            method, CONTROL_BASE + path, body, {**self._control_headers, **(headers or {})}
-        )
+    async def _control(self, method: str, path: str, body: object = None, headers: Mapping[str, str] = {}) -> Any:
+        reply = await self._client.request(method, CONTROL_BASE + path, body, {**self._control_headers, **headers})
         if reply.status >= 400:
             raise RunFailed(f"{method} {CONTROL_BASE}{path} returned {reply.status}: {_json(reply.body)}")
         return reply.body
@@ -157,9 +142,8 @@ class _Run:
     async def _note_skipped(self) -> None:
         progress = await self._control("GET", f"/scenarios/{quote(self._file.name)}")
         for step in progress.get("skipped") or []:
-            self.result.timeline.append(
-                TimelineEntry(step["at"], "skipped", f"{step['part']} ({step['action']}): {step['reason']}")
-            )
+            said = f"{step['part']} ({step['action']}): {step['reason']}"
+            self.result.timeline.append(TimelineEntry(step["at"], "skipped", said))
         # Entries with the same time come before the entry for the clock advance.
         self.result.timeline.sort(key=lambda line: (line.at, line.kind == "clock"))
 
@@ -175,7 +159,7 @@ class _Run:
                 raise RunFailed(NO_ADDRESS)
             statuses = step.receiver.respond
             self._note("action", f"the receiver returns {', '.join(map(str, statuses))}")
-            await self._control("PUT", self._inbox, {"respond": statuses})
+            await self._control("PUT", f"/inbox/scenario-{quote(self.result.world)}", {"respond": statuses})
         elif isinstance(step, DriveCall):
             await self._call(f"{self._file.name}-{number}", step)
         else:

@@ -23,7 +23,7 @@ class Trace:
     def __init__(self, file: ScenarioFile, get: Get, *, has_address: bool) -> None:
         self._file = file
         self._get = get
-        self._has_address = has_address
+        self.has_address = has_address
         self._faults: dict[str, str] = {}
         self._seen: set[str] = set()
         self.inbox = ""
@@ -40,7 +40,7 @@ class Trace:
         events = (await self._get("/events"))["data"]
         lines += [_event(event) for event in events[len(self.events) :]]
         self.events = events
-        if self._has_address and delivered:
+        if self.has_address and delivered:
             self.attempts = (await self._get("/deliveries"))["data"]
             new = [row for row in self.attempts if row["id"] not in self._seen]
             self._seen |= {row["id"] for row in new}
