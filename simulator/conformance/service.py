@@ -6,7 +6,7 @@ import json
 import re
 import shlex
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from decimal import Decimal
 from types import MappingProxyType
@@ -173,10 +173,10 @@ class Service:
         self._client = SyncClient(self.base_url, any_host=True, reuses=True)
         self._token: str | None = None
 
-    def another(self, base_url: str | None = None, keys: Sequence[str] | None = None) -> Service:
+    def another(self, base_url: str | None = None, keys: Mapping[str, str] | None = None) -> Service:
         """Return another client, for a different base URL, key pair or thread."""
-        public, secret = keys or (self.public_key, self.secret_key)
-        return Service(base_url or self.base_url, public, secret, self._exchange, self._on_answer)
+        pair = keys or {"public_key": self.public_key, "secret_key": self.secret_key}
+        return Service(base_url or self.base_url, exchange=self._exchange, on_answer=self._on_answer, **pair)
 
     def close(self) -> None:
         self._client.close()

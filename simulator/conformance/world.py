@@ -59,9 +59,9 @@ class ControlledWorld:
         return str(self.shown["credentials"][self.environment]["webhook_key"])
 
     @property
-    def other_keys(self) -> tuple[str, str]:
+    def other_keys(self) -> dict[str, str]:
         pair = self.shown["credentials"][self.other_environment]
-        return pair["public_key"], pair["secret_key"]
+        return {name: pair[name] for name in ("public_key", "secret_key")}
 
     def other_base(self, base_url: str) -> str:
         """Return the base URL for the other environment on the same origin."""

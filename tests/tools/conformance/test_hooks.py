@@ -15,13 +15,12 @@ PUBLIC, SECRET = "pk_test_simulator", "sk_test_simulator"
 
 
 @pytest.fixture(autouse=True)
-def memory(monkeypatch: pytest.MonkeyPatch) -> requests.Memory:
-    fresh = requests.Memory()
-    monkeypatch.setattr(requests, "_memory", fresh)
+def nothing_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    for known in (requests._beneficiaries, requests._quotes, requests._entries, requests._calls):
+        known.clear()
     monkeypatch.setenv("RAMPSIM_PUBLIC_KEY", PUBLIC)
     monkeypatch.setenv("RAMPSIM_SECRET_KEY", SECRET)
     monkeypatch.delenv("RAMPSIM_WEBHOOK_URL", raising=False)
-    return fresh
 
 
 def call(method: str, path: str, body: Any = None, *, positive: bool = True, **more: Any) -> Any:
@@ -188,8 +187,8 @@ def test_a_live_lightning_entry_is_disabled_once() -> None:
     assert call("DELETE", path).path_parameters == {}
 
 
-def test_a_malformed_response_is_not_remembered(memory: requests.Memory) -> None:
+def test_a_malformed_response_is_not_remembered() -> None:
     answered("POST", "/beneficiaries", 201, {"id": "ben_1"})
     answered("POST", "/beneficiaries", 201, "text")
     answered("POST", "/beneficiaries", 201)
-    assert memory.beneficiaries == {}
+    assert requests._beneficiaries == {}

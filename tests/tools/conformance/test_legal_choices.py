@@ -113,9 +113,8 @@ def test_pages_of_many_rows_have_at_most_100(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_times_of_unequal_precision_are_compared_as_times() -> None:
     """08:00:00Z is before 08:00:00.5Z, but not as a string (the format of H10 is assumed)."""
-    key = lists._order_key("created_at")
     rows = [{"created_at": text} for text in ("2026-01-05T08:00:00Z", "2026-01-05T08:00:00.5Z", "2026-01-05T08:00:01Z")]
-    assert lists._sorted([key(row) for row in rows], falling=False)
+    assert lists._sorted([lists._order_key(row, "created_at") for row in rows], falling=False)
     assert lists._within(rows[1], "start_date", rows[0]["created_at"])
     assert not lists._within(rows[1], "end_date", rows[0]["created_at"])
 

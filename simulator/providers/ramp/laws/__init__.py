@@ -23,7 +23,7 @@ from simulator.providers.ramp.laws.money import (
     recurring,
     rounding,
     wallets,
-)
+)  # fmt: skip
 
 _NOT_SHOWN = ("GET /webhooks", "GET /wallet/assets", "GET /currencies")
 """Lists whose response the specification does not show."""
@@ -43,35 +43,13 @@ def _lacks_an_optional_text(found: Finding) -> bool:
 
 
 _MODULES = (
-    auth,
-    balance,
-    exchange,
-    beneficiaries,
-    creating,
-    errors,
-    quotes,
-    recurring,
-    webhooks,
-    events,
-    every_resource,
-    fees,
-    idempotency,
-    lists,
-    orders,
-    paging,
-    profile,
-    ramps,
-    rounding,
-    texts,
-    wallets,
-)
+    auth, balance, exchange, beneficiaries, creating, errors, quotes, recurring, webhooks, events, every_resource, fees,
+    idempotency, lists, orders, paging, profile, ramps, rounding, texts, wallets,
+)  # fmt: skip
+_ASSUMED = AssumedPoint("L6", _is_bare_list), AssumedPoint("H19", _lacks_an_optional_text)
+_BEYOND_SCHEMAS = "limits, balances, states, fields that a quote requires"
 
-RULEBOOK: Rulebook = Rulebook.of(
-    _MODULES,
-    provide=steering.provide,
-    assumed=(AssumedPoint("L6", _is_bare_list), AssumedPoint("H19", _lacks_an_optional_text)),
-    beyond_schemas="limits, balances, states, fields that a quote requires",
-)
+RULEBOOK: Rulebook = Rulebook.of(_MODULES, steering.provide, _ASSUMED, _BEYOND_SCHEMAS)
 """All rules for `rampsim conform`, in the order used in its reports."""
 
 REQUEST_HOOKS: RequestHooks = RequestHooks(requests.before_call, requests.after_call)

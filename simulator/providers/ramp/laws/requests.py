@@ -15,54 +15,46 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
 from simulator.conformance.settings import PUBLIC_KEY, SECRET_KEY, WEBHOOK_URL
+from simulator.providers.ramp.laws import stock
 
 INBOX = "/_simulator/inbox/conformance"
 
-_ADDRESSES = {
-    "stellar": "GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ",
-    "celo": "0x52908400098527886E0F7030069857D2E4169EE7",
-}
 _USUAL_AMOUNTS = {
     "KES": "5000", "TZS": "100000", "NGN": "50000", "ZAR": "500", "ZMW": "500",
     "USDC": "20", "USDT": "20", "CUSD": "20", "XLM": "200", "CELO": "60", "BTC": "0.001",
 }  # fmt: skip
-_PHONES = {"KES": "+254712345678", "TZS": "+255712345678", "NGN": "+2348031234567", "ZMW": "+260971234567"}
 
 Body = dict[str, Any]
 
 
-class Memory:
-    """Resources found in earlier responses, keyed by id, oldest first."""
-
-    def __init__(self) -> None:
-        self.beneficiaries: dict[str, Body] = {}
-        self.quotes: dict[str, Body] = {}
-        self.entries: dict[str, Body] = {}
-        self.calls: dict[str, int] = {}
-
-    def every_second(self, operation: str) -> bool:
-        self.calls[operation] = self.calls.get(operation, -1) + 1
-        return self.calls[operation] % 2 == 0
-
-    def payee(self, fiat: str, method: str | None = None) -> str | None:
-        kinds = {"mobile_money": ("phone_number",), "bank_transfer": ("bank_account",)}
-        wanted = kinds.get(method or "", ("phone_number", "bank_account"))
-        rows = self.beneficiaries.items()
-        found = [name for name, row in rows if row["fiat_currency"] == fiat and row["type"] in wanted]
-        return found[-1] if found else None
-
-    def unused(self, prefix: str) -> str | None:
-        found = [name for name in self.quotes if name.startswith(prefix)]
-        return found[-1] if found else None
+_beneficiaries: dict[str, Body] = {}
+_quotes: dict[str, Body] = {}
+_entries: dict[str, Body] = {}
+"""Resources found in earlier responses, by id, oldest first."""
+_calls = Counter[str]()
 
 
-_memory = Memory()
+def _every_second(operation: str) -> bool:
+    _calls[operation] += 1
+    return _calls[operation] % 2 == 1
+
+
+def _payee(fiat: str, method: str | None = None) -> str | None:
+    kinds = {"mobile_money": ("phone_number",), "bank_transfer": ("bank_account",)}
+    wanted = kinds.get(method or "", ("phone_number", "bank_account"))
+    rows = reversed(_beneficiaries.items())
+    return next((name for name, row in rows if row["fiat_currency"] == fiat and row["type"] in wanted), None)
+
+
+def _unused(prefix: str) -> str | None:
+    return next((name for name in reversed(_quotes) if name.startswith(prefix)), None)
 
 
 def before_call(case: Any) -> None:
@@ -79,9 +71,9 @@ def before_call(case: Any) -> None:
     name = f"{case.method} {case.path}"
     with suppress(LookupError, TypeError, AttributeError):
         # A body in an unknown form is not changed.
-        if isinstance(case.body, dict) and "amount" in case.body and _memory.every_second(f"{name} amount"):
+        if isinstance(case.body, dict) and "amount" in case.body and _every_second(f"{name} amount"):
             _with_a_usual_amount(case)
-        if name in _MATCHED and _memory.every_second(name):
+        if name in _MATCHED and _every_second(name):
             _MATCHED[name](case)
 
 
@@ -89,14 +81,14 @@ def after_call(case: Any, response: Any) -> None:
     """Save a created resource for later requests, or remove a deleted resource."""
     name = f"{case.method} {case.path}"
     if response.status_code == 204:
-        _memory.beneficiaries.pop(str(case.path_parameters.get("id")), None)
-        _memory.entries.pop(str(case.path_parameters.get("lightning_id")), None)
+        _beneficiaries.pop(str(case.path_parameters.get("id")), None)
+        _entries.pop(str(case.path_parameters.get("lightning_id")), None)
     elif response.status_code == 201 and name in _REMEMBERED:
         with suppress(ValueError, KeyError, TypeError):  # the checks report a malformed response
             answer = json.loads(response.content)
-            attribute, needed = _REMEMBERED[name]
+            known, needed = _REMEMBERED[name]
             if answer[needed] is not None:
-                getattr(_memory, attribute)[answer["id"]] = answer
+                known[answer["id"]] = answer
 
 
 def _with_one_page_size(case: Any) -> None:
@@ -135,7 +127,7 @@ def _with_a_usual_amount(case: Any) -> None:
 
 def _to_a_payee(case: Any) -> None:
     """Set the request's beneficiary to one in the withdrawal's fiat currency."""
-    payee = _memory.payee(case.body["fiat_currency"])
+    payee = _payee(case.body["fiat_currency"])
     if payee is not None:
         case.body = {**case.body, "beneficiary_id": payee}
 
@@ -143,16 +135,16 @@ def _to_a_payee(case: Any) -> None:
 def _recurring_to_a_payee(case: Any) -> None:
     recipient = case.body["recipient"]
     currency = case.body["amount_currency"]
-    payee = _memory.payee(currency if currency in _PHONES else "KES")
+    payee = _payee(currency if currency in stock.PHONES else "KES")
     if "beneficiary_id" in recipient and payee is not None:
         case.body = {**case.body, "recipient": {**recipient, "beneficiary_id": payee}}
 
 
 def _with_an_unused_quote(prefix: str) -> Callable[[Any], None]:
     def use(case: Any) -> None:
-        quote = _memory.unused(prefix)
+        quote = _unused(prefix)
         if quote is not None:
-            shown = _memory.quotes.pop(quote)
+            shown = _quotes.pop(quote)
             case.body = {**case.body, "quote_id": quote}
             if "method" in shown:
                 case.body["payer"] = _payer(shown)
@@ -162,17 +154,17 @@ def _with_an_unused_quote(prefix: str) -> Callable[[Any], None]:
 
 def _as_the_quote_says(case: Any) -> None:
     """Confirm a quote with the fields that the quote's type and method require."""
-    quote_id = _memory.unused("qt_")
+    quote_id = _unused("qt_")
     if quote_id is None:
         return
-    quote = _memory.quotes.pop(quote_id)
+    quote = _quotes.pop(quote_id)
     if quote["type"] == "onramp":
-        needed: Body = {"wallet_address": _ADDRESSES[quote["network"]], "payer": _payer(quote)}
+        needed: Body = {"wallet_address": stock.ADDRESSES[quote["network"]], "payer": _payer(quote)}
     else:
-        payee = _memory.payee(quote["fiat_currency"], quote["method"])
+        payee = _payee(quote["fiat_currency"], quote["method"])
         if payee is None:
             return
-        needed = {"beneficiary_id": payee, "refund_address": _ADDRESSES[quote["network"]]}
+        needed = {"beneficiary_id": payee, "refund_address": stock.ADDRESSES[quote["network"]]}
     kept = {name: value for name, value in case.body.items() if name == "reference"}
     case.path_parameters = {**case.path_parameters, "id": quote_id}
     case.body = {**kept, **needed}
@@ -180,23 +172,23 @@ def _as_the_quote_says(case: Any) -> None:
 
 def _payer(quote: Body) -> Body:
     if quote["method"] == "mobile_money":
-        return {"phone_number": _PHONES[quote["fiat_currency"]]}
+        return {"phone_number": stock.PHONES[quote["fiat_currency"]]}
     return {"account_name": "Amina Otieno"}
 
 
 def _a_live_entry(case: Any) -> None:
-    if _memory.entries:
-        name, entry = next(iter(_memory.entries.items()))
+    if _entries:
+        name, entry = next(iter(_entries.items()))
         case.path_parameters = {"id": entry["wallet_id"], "lightning_id": name}
 
 
 _QUOTING = ("POST /quotes", "POST /wallet/swap/quote", "POST /wallet/buy/quote", "POST /wallet/withdraw/quote")
 _REMEMBERED = {
-    "POST /beneficiaries": ("beneficiaries", "fiat_currency"),
-    **dict.fromkeys(_QUOTING, ("quotes", "id")),
-    "POST /wallets/{id}/lightning": ("entries", "id"),
+    "POST /beneficiaries": (_beneficiaries, "fiat_currency"),
+    **dict.fromkeys(_QUOTING, (_quotes, "id")),
+    "POST /wallets/{id}/lightning": (_entries, "id"),
 }
-"""Operations whose responses are saved: the attribute in `Memory`, and a field that must not be null."""
+"""Operations whose responses are saved: where, and a field that must not be null."""
 
 _MATCHED: dict[str, Callable[[Any], None]] = {
     "POST /auth/token": _with_real_keys,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 from simulator.conformance.world import ControlledWorld
-from simulator.engine.text.json import JsonObject, Shown
+from simulator.engine.text.json import JsonObject
 
 FUNDS = {
     ("USDC", "STELLAR"): "1000", ("XLM", "STELLAR"): "5000", ("CELO", "CELO"): "1000", ("CUSD", "CELO"): "1000",
@@ -17,18 +17,12 @@ FUNDS = {
 
 def provide(world: ControlledWorld) -> None:
     """Set the account's balances to the amounts in `FUNDS`."""
-    for symbol, network in FUNDS:
-        set_balance(world, FUNDS[symbol, network], symbol, network)
+    for (symbol, network), amount in FUNDS.items():
+        set_balance(world, amount, symbol, network)
 
 
 def set_balance(world: ControlledWorld, amount: str, symbol: str = "USDC", network: str = "CELO") -> None:
     world.act("set_balance", symbol=symbol, network=network, amount=amount)
-
-
-def platform_user(world: ControlledWorld) -> Shown:
-    """Return another user of the service."""
-    found: Shown = world.shown["platform_users"][0]
-    return found
 
 
 @contextmanager

@@ -21,7 +21,7 @@ rules even if this run cannot refill it.
 """
 OUTSIDE_ASCII = "Zoë Ọláìtán 𠮷田"
 """A name with letters of one to four bytes in UTF-8."""
-PHONES = {"KES": "+254712345678", "NGN": "+2348031234567"}
+PHONES = {"KES": "+254712345678", "TZS": "+255712345678", "NGN": "+2348031234567", "ZMW": "+260971234567"}
 
 ONRAMP: JsonObject = {
     "type": "onramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES", "amount": FIAT,
@@ -170,16 +170,28 @@ def withdrawal(bench: Bench) -> Answer:
     return used(bench, withdraw_quote(bench))
 
 
+def transactions(bench: Bench) -> list[Answer]:
+    """Create a transaction of each type: onramp, offramp, send, swap, buy and withdrawal."""
+    return [make(bench) for make in (onramp, offramp, sent, swap, buy, withdrawal)]
+
+
 def deposit(bench: Bench, home: str, asset: str = "USDC", amount: str = "25", **more: str) -> str:
     """Cause a deposit to a wallet and return the deposit's id."""
     arrived: str = bench.world.act("deposit_arrives", home, asset=asset, amount=amount, **more)["resource"]["id"]
     return arrived
 
 
-def shows(bench: Bench, transaction: Answer | str, status: str) -> Answer:
-    """Check that a transaction has the given status. Return the GET response."""
-    made = (transaction,) if isinstance(transaction, Answer) else ()
-    name = transaction.text("id") if isinstance(transaction, Answer) else transaction
-    answer = bench.done("GET /transactions/{id}", id=name)
-    bench.equal(answer, "status", status, after=made)
+def act(bench: Bench, resource_id: str, *actions: str) -> str:
+    """Perform actions on a resource, one after another. Return its id."""
+    for action in actions:
+        bench.world.act(action, resource_id)
+    return resource_id
+
+
+def shows(bench: Bench, made: Answer, status: str, after: str | None = None) -> Answer:
+    """Check that a transaction has the given status, after an action if one is given. Return the GET response."""
+    if after is not None:
+        bench.world.act(after, made.text("id"))
+    answer = bench.done("GET /transactions/{id}", id=made.text("id"))
+    bench.equal(answer, "status", status, after=(made,))
     return answer

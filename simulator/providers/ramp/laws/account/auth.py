@@ -22,11 +22,11 @@ def _exchange(bench: Bench, body: JsonObject) -> Answer:
     return bench.service.call(TOKEN, body, token="")
 
 
-def _pair(bench: Bench) -> JsonObject:
+def _pair(bench: Bench) -> dict[str, str]:
     return {"public_key": bench.service.public_key, "secret_key": bench.service.secret_key}
 
 
-def _new_pair(bench: Bench, **more: Any) -> JsonObject:
+def _new_pair(bench: Bench, **more: Any) -> dict[str, str]:
     made = bench.world.act("create_key", label="conform", **more)["resource"]
     return {name: made[name] for name in ("public_key", "secret_key")}
 
@@ -64,28 +64,23 @@ def credentials(bench: Bench) -> None:
     """A wrong secret or an unknown public key is refused with 401."""
     pair = _pair(bench)
     for name, prefix in (("secret_key", "sk_test_"), ("public_key", "pk_test_")):
-        bench.refused(_exchange(bench, {**pair, name: f"{str(pair[name])[: len(prefix)]}{NOWHERE}"}), 401)
+        bench.refused(_exchange(bench, {**pair, name: f"{pair[name][: len(prefix)]}{NOWHERE}"}), 401)
 
 
 @promise("auth.environment", "Authentication: environment mismatch")
 def environment(bench: Bench) -> None:
     """A key with the prefix of the other environment (sandbox or production) is refused with 401."""
     pair = _pair(bench)
-    swapped = {"_test_": "_live_", "_live_": "_test_"}
-    other = {
-        name: re.sub("_test_|_live_", lambda found: swapped[found[0]], str(key), count=1) for name, key in pair.items()
-    }
+    mine, theirs = ("_test_", "_live_") if "_test_" in pair["public_key"] else ("_live_", "_test_")
+    other = {name: key.replace(mine, theirs, 1) for name, key in pair.items()}
     for body in (other, {**pair, "secret_key": other["secret_key"]}):
         bench.refused(_exchange(bench, body), 401)
     if bench.controlled:
-        public, secret = bench.world.other_keys
-        bench.refused(_exchange(bench, {"public_key": public, "secret_key": secret}), 401)
+        bench.refused(_exchange(bench, bench.world.other_keys), 401)
 
 
 def _judge_token(bench: Bench, token: str) -> None:
-    """Check that all operations except the token exchange refuse a token. A read-only run only checks operations that
-    use GET.
-    """
+    """Check that all operations except the token exchange refuse a token. A read-only run checks only GET."""
     for operation in operation_ids():
         if operation != TOKEN and (bench.writes or operation.startswith("GET ")):
             ids = dict.fromkeys(re.findall(r"\{([a-z_]+)\}", operation), NOWHERE)
@@ -123,7 +118,7 @@ def rotation(bench: Bench) -> None:
     Revoking one pair invalidates its tokens immediately, but not the tokens of the other pair.
     """
     pair = _new_pair(bench)
-    beside = bench.service.another(keys=(pair["public_key"], pair["secret_key"]))
+    beside = bench.service.another(keys=pair)
     token, own = beside.sign_in(), bench.service.sign_in()
     beside.close()
     _reads(bench, token)
@@ -149,9 +144,7 @@ def permissions(bench: Bench) -> None:
 
 
 class Gate(NamedTuple):
-    """An action that can restrict an account and lift the restriction, and the calls that are refused while the account
-    is restricted.
-    """
+    """An action that restricts an account or lifts the restriction, and calls that are refused in between."""
 
     action: str
     closing: JsonObject
@@ -205,10 +198,8 @@ def suspended(bench: Bench) -> None:
 @promise("auth.production_access", "Errors: production_access_required", "writes", "environments")
 def production_access(bench: Bench) -> None:
     """Without production access, an account's live keys are refused with 403 production_access_required."""
-    public, secret = bench.world.other_keys
-    live = bench.other_environment
     with steering.meanwhile(bench.world, "set_production_access", {"granted": False}, {"granted": True}):
-        answer = live.call(TOKEN, {"public_key": public, "secret_key": secret}, token="")
+        answer = bench.other_environment.call(TOKEN, bench.world.other_keys, token="")
     bench.refused(answer, 403, "production_access_required")
 
 

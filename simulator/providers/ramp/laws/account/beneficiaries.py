@@ -7,12 +7,13 @@ from simulator.conformance.laws import Refusal, promise, refusals
 from simulator.providers.ramp.laws import stock
 
 CREATE = "POST /beneficiaries"
+_ALL = _PHONE, _BANK, _ADDRESS = stock.BENEFICIARY, stock.BANK_BENEFICIARY, stock.ADDRESS_BENEFICIARY
 
 
 @promise("beneficiary.details", "Beneficiary: Details by type", "writes")
 def details(bench: Bench) -> None:
     """A beneficiary contains the details for its type as they were sent, the bank's name, and an empty memo."""
-    for body in (stock.BENEFICIARY, stock.BANK_BENEFICIARY, stock.ADDRESS_BENEFICIARY):
+    for body in _ALL:
         made = bench.done(CREATE, body)
         bench.echoes(made, body, "type", "name")
         for name, value in body[body["type"]].items():
@@ -26,7 +27,7 @@ def details(bench: Bench) -> None:
 @promise("beneficiary.country", "Beneficiary: country, fiat_currency", "writes")
 def country(bench: Bench) -> None:
     """Country and fiat currency are returned as sent. For a wallet address, both are null."""
-    for body in (stock.BENEFICIARY, stock.BANK_BENEFICIARY, stock.ADDRESS_BENEFICIARY):
+    for body in _ALL:
         made = bench.done(CREATE, body)
         for name in ("country", "fiat_currency"):
             bench.equal(made, name, body.get(name))
@@ -53,43 +54,34 @@ def deleted_unused(bench: Bench) -> None:
 invalid_phone_number = refusals(
     "errors.invalid_phone_number", "Errors: invalid_phone_number",
     "A phone number that is not valid in the country is refused with 422 invalid_phone_number.",
-    *(
-        Refusal("422 invalid_phone_number", CREATE, stock.BENEFICIARY, {"phone_number.phone_number": number})
-        for number in ("+2547", "12", "+2348031234567")
-    ),
+    *(Refusal("422 invalid_phone_number", CREATE, _PHONE, {"phone_number.phone_number": number})
+      for number in ("+2547", "12", "+2348031234567")),
 )  # fmt: skip
 address = refusals(
-    "beneficiary.address",
-    "Beneficiaries: 422 invalid_wallet_address, unsupported_asset",
+    "beneficiary.address", "Beneficiaries: 422 invalid_wallet_address, unsupported_asset",
     "An address of another network, and an asset that is not on the network, are refused with 422.",
-    Refusal(
-        "422 invalid_wallet_address", CREATE, stock.ADDRESS_BENEFICIARY, {"wallet_address.wallet_address": "0x123"}
-    ),
-    Refusal("422 unsupported_asset", CREATE, stock.ADDRESS_BENEFICIARY, {"wallet_address.asset": "XLM"}),
-)
+    Refusal("422 invalid_wallet_address", CREATE, _ADDRESS, {"wallet_address.wallet_address": "0x123"}),
+    Refusal("422 unsupported_asset", CREATE, _ADDRESS, {"wallet_address.asset": "XLM"}),
+)  # fmt: skip
 pair = refusals(
-    "beneficiary.pair",
-    "Beneficiaries: 422 unsupported_pair",
+    "beneficiary.pair", "Beneficiaries: 422 unsupported_pair",
     "A currency or provider that the country does not have is refused with 422 unsupported_pair.",
-    Refusal("422 unsupported_pair", CREATE, stock.BENEFICIARY, {"fiat_currency": "NGN"}),
-    Refusal("422 unsupported_pair", CREATE, stock.BENEFICIARY, {"phone_number.provider": "mtn"}),
-)
+    Refusal("422 unsupported_pair", CREATE, _PHONE, {"fiat_currency": "NGN"}),
+    Refusal("422 unsupported_pair", CREATE, _PHONE, {"phone_number.provider": "mtn"}),
+)  # fmt: skip
 unsupported_provider = refusals(
-    "errors.unsupported_provider",
-    "Errors: unsupported_provider",
+    "errors.unsupported_provider", "Errors: unsupported_provider",
     "An unknown provider is refused with 422 unsupported_provider.",
-    Refusal("422 unsupported_provider", CREATE, stock.BENEFICIARY, {"phone_number.provider": "pigeon_post"}),
-)
+    Refusal("422 unsupported_provider", CREATE, _PHONE, {"phone_number.provider": "pigeon_post"}),
+)  # fmt: skip
 invalid_bank_account = refusals(
-    "errors.invalid_bank_account",
-    "Errors: invalid_bank_account",
+    "errors.invalid_bank_account", "Errors: invalid_bank_account",
     "An unknown bank code is refused with 422 invalid_bank_account.",
-    Refusal("422 invalid_bank_account", CREATE, stock.BANK_BENEFICIARY, {"bank_account.bank_code": "zz999"}),
-)
+    Refusal("422 invalid_bank_account", CREATE, _BANK, {"bank_account.bank_code": "zz999"}),
+)  # fmt: skip
 unknown_type = refusals(
-    "beneficiary.type",
-    "Beneficiaries: 400 missing_parameter, 400 invalid_parameter",
+    "beneficiary.type", "Beneficiaries: 400 missing_parameter, 400 invalid_parameter",
     "An unknown type is refused with 400 invalid_parameter, a type without its details with 400 missing_parameter.",
-    Refusal("400 invalid_parameter", CREATE, stock.BENEFICIARY, {"type": "cheque"}, param="type"),
-    Refusal("400 missing_parameter", CREATE, stock.BANK_BENEFICIARY, {"bank_account": None}, param="bank_account"),
-)
+    Refusal("400 invalid_parameter", CREATE, _PHONE, {"type": "cheque"}, param="type"),
+    Refusal("400 missing_parameter", CREATE, _BANK, {"bank_account": None}, param="bank_account"),
+)  # fmt: skip

@@ -20,20 +20,14 @@ ENVELOPE = "Event envelope"
 
 
 def _ramps(bench: Bench) -> tuple[str, str]:
-    world, paid, failed = bench.world, stock.onramp(bench).text("id"), stock.offramp(bench).text("id")
-    world.act("payment_arrives", paid)
-    world.act("complete", paid)
-    world.act("deposit_arrives", failed)
-    world.act("fail", failed, failure_code="payout_failed")
-    world.act("refund", failed)
+    paid, failed = stock.onramp(bench).text("id"), stock.offramp(bench).text("id")
+    stock.act(bench, paid, "payment_arrives", "complete")
+    stock.act(bench, failed, "deposit_arrives", "fail", "refund")
     return paid, failed
 
 
 def _send(bench: Bench) -> str:
-    sent = stock.sent(bench).text("id")
-    bench.world.act("broadcast", sent)
-    bench.world.act("complete", sent)
-    return sent
+    return stock.act(bench, stock.sent(bench).text("id"), "broadcast", "complete")
 
 
 def _delivered(bench: Bench, *events: str) -> Iterator[tuple[Receiver, Delivery]]:
@@ -41,7 +35,7 @@ def _delivered(bench: Bench, *events: str) -> Iterator[tuple[Receiver, Delivery]
     with receiving(bench, *events) as receiver:
         _ramps(bench)
         _send(bench)
-        bench.world.act("deposit_confirms", stock.deposit(bench, stock.wallet(bench, "celo").text("id")))
+        stock.act(bench, stock.deposit(bench, stock.wallet(bench, "celo").text("id")), "deposit_confirms")
         stock.wallet(bench, "bitcoin")
         recurring.active(bench)
         for got in receiver.got():
@@ -73,8 +67,8 @@ def created_at(bench: Bench) -> None:
         created = stock.onramp(bench).text("created_at")
         for row in receiver.got():
             at = str(row.event.get("created_at"))
-            words = f"created_at of {row.type} is {at}, of its transaction {created}"
-            receiver.holds(abs(instant(at) - instant(created)) < timedelta(minutes=1), words, "created_at")
+            held = abs(instant(at) - instant(created)) < timedelta(minutes=1)
+            receiver.holds(held, f"created_at of {row.type} is {at}, of its transaction {created}", "created_at")
 
 
 @promise("event.expired", TYPES, "writes", "control")
@@ -92,11 +86,8 @@ def wallet_transaction_events(bench: Bench) -> None:
     """An event is sent when the status of a wallet transaction changes to processing, completed or failed."""
     with receiving(bench) as receiver:
         receiver.came(_send(bench), "transaction", "processing", "completed")
-        lost = stock.sent(bench).text("id")
-        bench.world.act("fail", lost)
-        receiver.came(lost, "transaction", "failed")
-        drawn = stock.withdrawal(bench).text("id")
-        bench.world.act("complete", drawn)
+        receiver.came(stock.act(bench, stock.sent(bench).text("id"), "fail"), "transaction", "failed")
+        drawn = stock.act(bench, stock.withdrawal(bench).text("id"), "complete")
         receiver.came(drawn, "transaction", "processing", "completed")
 
 
@@ -109,8 +100,7 @@ def resource_events(bench: Bench) -> None:
         receiver.came(payee, "beneficiary", "created", "deleted")
         home = stock.wallet(bench, "stellar").text("id")
         receiver.came(home, "wallet", "created")
-        good = stock.deposit(bench, home)
-        bench.world.act("deposit_confirms", good)
+        good = stock.act(bench, stock.deposit(bench, home), "deposit_confirms")
         receiver.came(good, "deposit", "detected", "confirmed")
         receiver.came(stock.deposit(bench, home, memo=""), "deposit", "failed")
 
@@ -151,9 +141,8 @@ def recurring_events(bench: Bench) -> None:
         recurring.past(bench, name, 1)
         steering.set_balance(bench.world, "0")
         recurring.past(bench, name, 1)
-        receiver.came(
-            name, "recurring_payment", "activated", "paused", "restarted", "run_upcoming", "run_succeeded", "run_failed"
-        )
+        words = "activated", "paused", "restarted", "run_upcoming", "run_succeeded", "run_failed"
+        receiver.came(name, "recurring_payment", *words)
         bench.done("DELETE /recurring-payments/{id}", id=name)
         receiver.came(name, "recurring_payment", "deleted")
         steering.provide(bench.world)

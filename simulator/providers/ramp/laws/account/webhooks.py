@@ -36,16 +36,15 @@ class Receiver:
         rows = self.bench.world.received(self.name)[1:]
         return [row for row in rows if kind in (None, row.type)]
 
-    def answers(self, *statuses: int) -> None:
-        self.bench.world.inbox_answers(self.name, *statuses)
-
     def holds(self, held: bool, message: str, place: str) -> bool:
         return self.bench.holds(held, self.made, message, place)
 
-    def counts(self, due: int, when: str) -> bool:
-        """Check that there have been `due` deliveries so far. `when` says in the failure message when or why, such as
-        "after two minutes".
+    def counts(self, due: int, when: str, advance: str = "") -> bool:
+        """Advance the clock, then check that there have been `due` deliveries so far. `when` says in the failure
+        message when or why, such as "after two minutes".
         """
+        if advance:
+            self.bench.world.advance(advance)
         count = len(self.got())
         return self.holds(count == due, f"{count} deliveries {when}, not {due}", "deliveries")
 
@@ -69,11 +68,9 @@ def receiving(bench: Bench, *events: str) -> Iterator[Receiver]:
 
 @contextmanager
 def failing(bench: Bench, *statuses: int) -> Iterator[Receiver]:
-    """Create an endpoint and one event. The endpoint returns the given statuses one after another, and then repeats the
-    last one.
-    """
+    """Create an endpoint and one event. The endpoint returns these statuses in turn, and then repeats the last one."""
     with receiving(bench, "beneficiary.created") as receiver:
-        receiver.answers(*statuses)
+        bench.world.inbox_answers(receiver.name, *statuses)
         stock.beneficiary(bench, {**stock.BENEFICIARY, "name": stock.OUTSIDE_ASCII})
         bench.world.settle()
         yield receiver
@@ -137,22 +134,20 @@ def signature(bench: Bench) -> None:
     """X-Signature is the hex HMAC-SHA256 of X-Timestamp, a dot and the raw body, using the webhook key."""
     with receiving(bench) as receiver:
         for got in _some(bench, receiver):
-            words = f"{got.type} has a wrong signature: {got.headers.get('x-signature')}"
-            receiver.holds(got.signed_with(bench.world.webhook_key), words, "X-Signature")
+            is_signed, given = got.signed_with(bench.world.webhook_key), got.headers.get("x-signature")
+            receiver.holds(is_signed, f"{got.type} has a wrong signature: {given}", "X-Signature")
 
 
 @promise("webhook.outside_ascii", DELIVERY, "writes", "control")
 def outside_ascii(bench: Bench) -> None:
     """Non-ASCII letters in an event are unchanged, and the signature covers the bytes that are sent."""
     with failing(bench, 500, 200) as receiver:
-        bench.world.advance("2m")
-        receiver.counts(2, "after two minutes")
+        receiver.counts(2, "after two minutes", "2m")
         for one in receiver.got():
-            words = f"the signature does not match the sent bytes: {one.headers.get('x-signature')}"
+            name, sent, signature = one.object.get("name"), stock.OUTSIDE_ASCII, one.headers.get("x-signature")
+            words = f"the signature does not match the sent bytes: {signature}"
             receiver.holds(one.signed_with(bench.world.webhook_key), words, "X-Signature")
-            name = one.object.get("name")
-            words = f"the name is {name!r}, not {stock.OUTSIDE_ASCII!r}"
-            receiver.holds(name == stock.OUTSIDE_ASCII, words, "data.object.name")
+            receiver.holds(name == sent, f"the name is {name!r}, not {sent!r}", "data.object.name")
 
 
 @promise("webhook.timestamp", DELIVERY, "writes", "control")
@@ -182,9 +177,10 @@ def disabled(bench: Bench) -> None:
         for status, due in (("disabled", 0), ("enabled", 1)):
             changed = bench.done(CHANGE, {"status": status}, id=receiver.id)
             stock.beneficiary(bench)
-            count = len(receiver.got())
-            words = f"{status}, it received {count} events, not {due}"
-            bench.holds(count == due, changed, words, "status", after=(receiver.made,))
+            count, after = len(receiver.got()), (receiver.made,)
+            bench.holds(
+                count == due, changed, f"{status}, it received {count} events, not {due}", "status", after=after
+            )
 
 
 @promise("webhook.retry", RULES, "writes", "control")
@@ -192,18 +188,15 @@ def retry(bench: Bench) -> None:
     """A failed delivery is retried after about a minute. After it is accepted, the event is not sent again."""
     with failing(bench, 500, 200) as receiver:
         receiver.counts(1, "at first")
-        bench.world.advance("2m")
-        receiver.counts(2, "after two minutes")
-        bench.world.advance("12h")
-        receiver.counts(2, "long after one was accepted")
+        receiver.counts(2, "after two minutes", "2m")
+        receiver.counts(2, "long after one was accepted", "12h")
 
 
 @promise("webhook.acknowledged", RULES, "writes", "control")
 def acknowledged(bench: Bench) -> None:
     """Any 2xx status accepts a delivery, not only 200."""
     with failing(bench, 204) as receiver:
-        bench.world.advance("2m")
-        receiver.counts(1, "although the first was accepted with 204")
+        receiver.counts(1, "although the first was accepted with 204", "2m")
 
 
 @promise("webhook.retry_schedule", RULES, "writes", "control")
@@ -211,10 +204,9 @@ def retry_schedule(bench: Bench) -> None:
     """Retries follow about 1 minute, 5 minutes, 30 minutes, 2 hours and 6 hours after the previous attempt."""
     with failing(bench, 500) as receiver:
         for attempt, pause in enumerate(RETRIES, 1):
-            bench.world.advance(f"{int(pause.total_seconds() * 0.85)}s")
-            receiver.counts(attempt, f"{pause * 0.85} after the previous attempt")
-            bench.world.advance(f"{int(pause.total_seconds() * 0.3)}s")
-            if not receiver.counts(attempt + 1, f"{pause} after the previous attempt"):
+            early, more = (f"{int(pause.total_seconds() * part)}s" for part in (0.85, 0.3))
+            receiver.counts(attempt, f"{pause * 0.85} after the previous attempt", early)
+            if not receiver.counts(attempt + 1, f"{pause} after the previous attempt", more):
                 return
             # Do not wait longer than the next retry interval allows. The interval is at least 85 percent of its
             # nominal length and starts at the attempt itself.
@@ -226,8 +218,7 @@ def retry_schedule(bench: Bench) -> None:
 def same_event(bench: Bench) -> None:
     """Every attempt to deliver an event sends the same event id and object."""
     with failing(bench, 500, 500, 200) as receiver:
-        bench.world.advance("10m")
-        receiver.counts(3, "after ten minutes")
+        receiver.counts(3, "after ten minutes", "10m")
         first, *others = receiver.got()
         for other in others:
             held = other.id == first.id and other.object == first.object
@@ -249,9 +240,8 @@ def same_bytes(bench: Bench) -> None:
 def retry_timestamp(bench: Bench) -> None:
     """The X-Timestamp of each attempt is the time at which this attempt was sent."""
     with bench.world.settings(webhook_timestamp="simulated"), failing(bench, 500, 500, 500, 200) as receiver:
-        bench.world.advance("45m")
+        receiver.counts(4, "after 45 minutes", "45m")
         stamps = [int(got.headers["x-timestamp"]) for got in receiver.got()]
-        receiver.counts(4, "after 45 minutes")
         for earlier, later, pause in zip(stamps, stamps[1:], RETRIES, strict=False):
             apart = timedelta(milliseconds=later - earlier)
             held = pause * 0.85 <= apart <= pause * 1.15
@@ -265,7 +255,7 @@ def gives_up(bench: Bench) -> None:
         bench.equal(bench.done(SHOWN, id=receiver.id), "status", "enabled", after=(receiver.made,))
         bench.world.advance("76h")
         bench.equal(bench.done(SHOWN, id=receiver.id), "status", "disabled", after=(receiver.made,))
-        receiver.answers(200)
+        bench.world.inbox_answers(receiver.name, 200)
         bench.equal(bench.done(CHANGE, {"status": "enabled"}, id=receiver.id), "status", "enabled")
 
 
@@ -273,10 +263,8 @@ def gives_up(bench: Bench) -> None:
 def attempts(bench: Bench) -> None:
     """For an event that is never accepted, there are eleven attempts, the last after 68 hours and 36 minutes."""
     with failing(bench, 500) as receiver:
-        bench.world.advance("68h35m59s")
-        receiver.counts(10, "before 68h36m")
-        bench.world.advance("5h")
-        receiver.counts(11, "in all")
+        receiver.counts(10, "before 68h36m", "68h35m59s")
+        receiver.counts(11, "in all", "5h")
 
 
 @promise("webhook.deliveries", "GET /webhooks/{id}/deliveries", "writes", "control")
@@ -303,29 +291,24 @@ def one_after_another(bench: Bench) -> None:
 
 def shown_of(bench: Bench, got: Delivery) -> Answer | None:
     """Return the current GET response for an event's resource, or None if no operation reads this kind of resource."""
-    name, kind = str(got.object.get("id") or ""), got.type.partition(".")[0]
-    reading = {
-        "transaction": "GET /transactions/{id}", "beneficiary": "GET /beneficiaries/{id}", "quote": "GET /quotes/{id}",
-        "recurring_payment": "GET /recurring-payments/{id}", "kyc": "GET /profile/kyc",
-    }.get(kind)  # fmt: skip
-    if kind == "quote" and not name.startswith("qt_"):
-        return None
-    if got.type == "wallet.created" and name.startswith("wal_"):
-        reading = "GET /wallets/{id}"
-    return bench.call(reading, id=name) if reading else None
+    name = str(got.object.get("id") or "")
+    for kind, prefix, reading in (
+        ("transaction.", "", "GET /transactions/{id}"), ("beneficiary.", "", "GET /beneficiaries/{id}"),
+        ("quote.", "qt_", "GET /quotes/{id}"), ("wallet.created", "wal_", "GET /wallets/{id}"),
+        ("recurring_payment.", "", "GET /recurring-payments/{id}"), ("kyc.", "", "GET /profile/kyc"),
+    ):  # fmt: skip
+        if got.type.startswith(kind) and name.startswith(prefix):
+            return bench.call(reading, id=name)
+    return None
 
 
 invalid_webhook_url = refusals(
     "errors.invalid_webhook_url", "Errors: invalid_webhook_url",
     "A URL that is not a public HTTPS address is refused with 422 invalid_webhook_url.",
-    *(
-        Refusal("422 invalid_webhook_url", CREATE, {"url": url, "events": ["*"]})
-        for url in ("http://example.com/hook", "ftp://example.com/hook", "hook", "https://10.0.0.1/hook")
-    ),
+    *(Refusal("422 invalid_webhook_url", CREATE, {"url": url, "events": ["*"]})
+      for url in ("http://example.com/hook", "ftp://example.com/hook", "hook", "https://10.0.0.1/hook")),
 )  # fmt: skip
 unsupported_event = refusals(
-    "errors.unsupported_event",
-    "Errors: unsupported_event",
-    "An unknown event is refused with 422 unsupported_event.",
+    "errors.unsupported_event", "Errors: unsupported_event", "An unknown event is refused with 422 unsupported_event.",
     Refusal("422 unsupported_event", CREATE, {"url": "https://example.com/hook", "events": ["transaction.imagined"]}),
-)
+)  # fmt: skip

@@ -12,27 +12,20 @@ RESOURCES = "Endpoints"
 
 
 def _created(bench: Bench) -> list[tuple[Answer, str, str]]:
-    """Create one resource of each kind.
-
-    For each resource, return the response, the operation that reads it, and the operation that lists it, or "" if it is
-    not listed.
+    """Create one resource of each kind. Return the response that created it, the operation that reads it, and the
+    operation that lists it, or "" if it is not listed.
     """
-    transactions = [
-        make(bench)
-        for make in (stock.onramp, stock.offramp, stock.sent, stock.swap, stock.buy, stock.withdrawal)
-    ]  # fmt: skip
-    payees = [
-        stock.beneficiary(bench, body)
-        for body in (stock.BENEFICIARY, stock.BANK_BENEFICIARY, stock.ADDRESS_BENEFICIARY)
-    ]  # fmt: skip
-    wallets = [stock.wallet(bench, network) for network in ("bitcoin", "stellar", "celo")]
+    payees = (stock.BENEFICIARY, stock.BANK_BENEFICIARY, stock.ADDRESS_BENEFICIARY)
     rows = [
-        ("/transactions", transactions),
-        ("/beneficiaries", payees),
+        ("/transactions", stock.transactions(bench)),
+        ("/beneficiaries", [stock.beneficiary(bench, body) for body in payees]),
+    ]
+    bitcoin, *wallets = (stock.wallet(bench, network) for network in ("bitcoin", "stellar", "celo"))
+    rows += [
         ("/recurring-payments", [stock.recurring(bench)]),
         # Use the GET response for a bitcoin wallet. It contains the Lightning entries, which the creation response
         # need not contain.
-        ("/wallets", [bench.done("GET /wallets/{id}", id=wallets[0].text("id")), *wallets[1:]]),
+        ("/wallets", [bench.done("GET /wallets/{id}", id=bitcoin.text("id")), *wallets]),
         ("/webhooks", [stock.webhook(bench)] if bench.has("hook") else []),
     ]
     created = [(made, f"GET {path}/{{id}}", f"GET {path}") for path, answers in rows for made in answers]
@@ -54,15 +47,11 @@ def read_after_create(bench: Bench) -> None:
 def listed(bench: Bench) -> None:
     """A new resource is in its list, with the same fields as in GET by id."""
     for made, reading, rows in _created(bench):
-        if not rows:
-            continue
-        page = bench.done(rows, query={"size": 100, "sort_order": "desc"})
-        row = _row(page, made.text("id"))
-        if bench.holds(
-            row is not None, page, f"{made.text('id')} was created and is not listed", "data", after=(made,)
-        ):
-            full = bench.done(reading, id=made.text("id"))
-            bench.like(page, row or {}, full.body)
+        if rows:
+            name, page = made.text("id"), bench.done(rows, query={"size": 100, "sort_order": "desc"})
+            row = _row(page, name) or {}
+            if bench.holds(bool(row), page, f"{name} was created and is not listed", "data", after=(made,)):
+                bench.like(page, row, bench.done(reading, id=name).body)
 
 
 def _row(page: Answer, name: str) -> Shown | None:
@@ -70,22 +59,21 @@ def _row(page: Answer, name: str) -> Shown | None:
 
 
 PARTS = (
-    ("GET /transactions", "GET /orders/{order_id}", "order_id"), ("GET /wallets", "GET /wallets/{id}/deposits", "id"),
-    ("GET /wallets", "GET /wallets/{id}/lightning", "id"),
-    ("GET /recurring-payments", "GET /recurring-payments/{id}/transactions", "id"),
-    ("GET /webhooks", "GET /webhooks/{id}/deliveries", "id"),
+    ("GET /transactions", "GET /orders/{order_id}"), ("GET /wallets", "GET /wallets/{id}/deposits"),
+    ("GET /wallets", "GET /wallets/{id}/lightning"),
+    ("GET /recurring-payments", "GET /recurring-payments/{id}/transactions"),
+    ("GET /webhooks", "GET /webhooks/{id}/deliveries"),
 )  # fmt: skip
-"""A list, an operation that reads a part of one of the list's items, and the path parameter that takes the item's id.
-"""
+"""A list, and an operation that reads a part of one of the list's items, by the item's id."""
 
 
 @promise("get.parts", RESOURCES)
 def parts(bench: Bench) -> None:
     """The resources of a list item can be read: its order, deposits, Lightning entries, runs or deliveries."""
-    for rows, reading, name in PARTS:
+    for rows, reading in PARTS:
         page = bench.done(rows, query={"size": 3})
-        for row in page.items:
-            bench.accepted(bench.call(reading, path={name: str(row["id"])}), 200, after=(page,))
+        for name in (str(row["id"]) for row in page.items):
+            bench.accepted(bench.call(reading, path={"id": name, "order_id": name}), 200, after=(page,))
     for plain in ("GET /currencies", "GET /wallet/assets", "GET /profile/limits"):
         bench.accepted(bench.call(plain), 200)
 
@@ -112,18 +100,30 @@ def _deleted(bench: Bench) -> list[tuple[Answer, Answer, str]]:
     return [(answer, bench.done(f"DELETE {path}/{{id}}", id=answer.text("id")), path) for answer, path in made]
 
 
+def _judge_gone(bench: Bench, deleted: list[tuple[Answer, Answer, str]]) -> None:
+    for made, gone, path in deleted:
+        for method in ("GET", "DELETE"):
+            answer = bench.call(f"{method} {path}/{{id}}", id=made.text("id"))
+            bench.refused(answer, 404, "not_found", after=(made, gone))
+
+
+def _judge_unlisted(bench: Bench, deleted: list[tuple[Answer, Answer, str]]) -> None:
+    for made, gone, path in deleted:
+        for page in pages(bench.service, f"GET {path}"):
+            held = _row(page, made.text("id")) is None
+            bench.holds(held, page, "a deleted resource is listed", "data", after=(made, gone))
+
+
 @promise("delete.gone", "Endpoints: DELETE; Errors: not_found", "writes")
 def gone(bench: Bench) -> None:
     """Requests for a deleted resource return 404 not_found."""
-    for made, deleted, path in _deleted(bench):
-        _judge_gone(bench, made, deleted, path)
+    _judge_gone(bench, _deleted(bench))
 
 
 @promise("delete.unlisted", "Endpoints: DELETE", "writes")
 def unlisted(bench: Bench) -> None:
     """A deleted resource is not listed."""
-    for made, deleted, path in _deleted(bench):
-        _judge_unlisted(bench, made, deleted, path)
+    _judge_unlisted(bench, _deleted(bench))
 
 
 @guess("delete.recurring", "S20", "writes")
@@ -131,17 +131,5 @@ def recurring_gone(bench: Bench) -> None:
     """A deleted recurring payment is neither found nor listed."""
     made = stock.recurring(bench)
     deleted = bench.done("DELETE /recurring-payments/{id}", id=made.text("id"))
-    _judge_gone(bench, made, deleted, "/recurring-payments")
-    _judge_unlisted(bench, made, deleted, "/recurring-payments")
-
-
-def _judge_gone(bench: Bench, made: Answer, deleted: Answer, path: str) -> None:
-    for method in ("GET", "DELETE"):
-        answer = bench.call(f"{method} {path}/{{id}}", id=made.text("id"))
-        bench.refused(answer, 404, "not_found", after=(made, deleted))
-
-
-def _judge_unlisted(bench: Bench, made: Answer, deleted: Answer, path: str) -> None:
-    for page in pages(bench.service, f"GET {path}"):
-        held = _row(page, made.text("id")) is None
-        bench.holds(held, page, "a deleted resource is listed", "data", after=(made, deleted))
+    _judge_gone(bench, [(made, deleted, "/recurring-payments")])
+    _judge_unlisted(bench, [(made, deleted, "/recurring-payments")])

@@ -161,45 +161,30 @@ def network_unavailable(bench: Bench) -> None:
 
 RATES = {"type": "onramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES"}
 UNKNOWN = (
-    ("quote_not_found", "GET /quotes/{id}"),
-    ("not_found", "GET /transactions/{id}"),
-    ("order_not_found", "GET /orders/{order_id}"),
-    ("not_found", "GET /beneficiaries/{id}"),
-    ("not_found", "GET /wallets/{id}"),
-    ("not_found", "GET /wallets/{id}/deposits"),
-    ("not_found", "GET /wallets/{id}/lightning"),
-    ("not_found", "GET /fees/{id}"),
-    ("not_found", "GET /recurring-payments/{id}/review"),
-    ("not_found", "GET /recurring-payments/{id}/transactions"),
-    ("not_found", "GET /webhooks/{id}"),
-    ("not_found", "GET /webhooks/{id}/deliveries"),
-)
-
+    ("quote_not_found", "quotes/{id}"), ("not_found", "transactions/{id}"), ("order_not_found", "orders/{order_id}"),
+    ("not_found", "beneficiaries/{id}"), ("not_found", "wallets/{id}"), ("not_found", "wallets/{id}/deposits"),
+    ("not_found", "wallets/{id}/lightning"), ("not_found", "fees/{id}"),
+    ("not_found", "recurring-payments/{id}/review"), ("not_found", "recurring-payments/{id}/transactions"),
+    ("not_found", "webhooks/{id}"), ("not_found", "webhooks/{id}/deliveries"),
+)  # fmt: skip
 
 not_found = refusals(
     "errors.not_found", "Errors: not_found, order_not_found, quote_not_found",
     "An unknown id returns 404 with the code of its kind.",
-    *(
-        Refusal(f"404 {code}", operation, path={"id": "none_00000000", "order_id": "none_00000000"})
-        for code, operation in UNKNOWN
-    ),
+    *(Refusal(f"404 {code}", f"GET /{path}", path={"id": "none_00000000", "order_id": "none_00000000"})
+      for code, path in UNKNOWN),
     needs=(),
 )  # fmt: skip
 amount_type = refusals(
-    "errors.amount_type",
-    "H7",
+    "errors.amount_type", "H7",
     "A JSON number, an exponent or too many decimals as amount is refused with 400 invalid_parameter.",
-    *(
-        Refusal("400 invalid_parameter", "POST /quotes", stock.ONRAMP, {"amount": amount})
-        for amount in (5000, "5e3", "5000.001")
-    ),
+    *(Refusal("400 invalid_parameter", "POST /quotes", stock.ONRAMP, {"amount": amount})
+      for amount in (5000, "5e3", "5000.001")),
     promise=False,
-)
+)  # fmt: skip
 rates_query = refusals(
-    "errors.rates_query",
-    "GET /rates: 400 invalid_request",
+    "errors.rates_query", "GET /rates: 400 invalid_request",
     "GET /rates without one of its parameters is refused with 400 invalid_request.",
     *(Refusal("400 invalid_request", "GET /rates", query=changed(RATES, name, None)) for name in RATES),
-    Refusal("422 unsupported_pair", "GET /rates", query={**RATES, "network": "stellar", "asset": "CUSD"}),
-    needs=(),
-)
+    Refusal("422 unsupported_pair", "GET /rates", query={**RATES, "network": "stellar", "asset": "CUSD"}), needs=(),
+)  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import timedelta
 
 from simulator.conformance.bench import Bench
@@ -10,18 +10,25 @@ from simulator.conformance.laws import Refusal, guess, promise, refusals
 from simulator.conformance.service import Answer
 from simulator.engine.text.json import Shown
 from simulator.providers.ramp.laws import stock
-from simulator.providers.ramp.laws.conventions.listed import LISTS, SEARCHED, VALUES, Listed, amount_of, stocked, whole
+from simulator.providers.ramp.laws.conventions.listed import (
+    LISTS,
+    SEARCHED,
+    VALUES,
+    Listed,
+    amount_of,
+    stocked,
+    string_at,
+    whole,
+)  # fmt: skip
 from simulator.providers.ramp.laws.money.quotes import instant
 
 COMMON = "Common list parameters"
 
 
-def _order_key(name: str) -> Callable[[Shown], object]:
-    if name == "amount":
-        return amount_of
-    if name == "name":
-        return lambda row: str(row["name"])
-    return lambda row: instant(str(row.get(name) or row.get("created_at")))
+def _order_key(row: Shown, name: str) -> object:
+    if name in ("amount", "name"):
+        return amount_of(row) if name == "amount" else str(row["name"])
+    return instant(str(row.get(name) or row.get("created_at")))
 
 
 @promise("sort.order", COMMON)
@@ -38,7 +45,7 @@ def order(bench: Bench) -> None:
                 if not query and name != "created_at":
                     continue
                 page = bench.done(one.operation, query={**query, "size": 100})
-                keys = [_order_key(name)(row) for row in page.items]
+                keys = [_order_key(row, name) for row in page.items]
                 falling = query.get("sort_order", "desc") == "desc"
                 words = f"rows are not in {'descending' if falling else 'ascending'} order of {name}"
                 bench.holds(_sorted(keys, falling), page, words, "data")
@@ -56,16 +63,12 @@ def _sorted(keys: list[object], falling: bool) -> bool:
 
 
 def _filtered(bench: Bench, one: Listed) -> list[tuple[str, str, Answer]]:
-    """Request a list with each value of each filter. Return the filter name, the value and the response for each
-    accepted value.
+    """Request a list with each value of each filter. Return the filter, the value and the response for each accepted
+    value.
     """
-    found = []
-    for name in one.filters:
-        for value in VALUES[name]:
-            answer = bench.call(one.operation, query={name: value, "size": 100})
-            if answer.ok:
-                found.append((name, value, answer))
-    return found
+    asked = [(name, value) for name in one.filters for value in VALUES[name]]
+    found = [(*each, bench.call(one.operation, query={each[0]: each[1], "size": 100})) for each in asked]
+    return [row for row in found if row[2].ok]
 
 
 @promise("filter.holds", "Extra filters per list")
@@ -87,8 +90,7 @@ def filter_complete(bench: Bench) -> None:
         every = whole(bench, one, {"status": "all"} if one.operation == "GET /fees" else {})
         for name, value, page in _filtered(bench, one):
             rows = every if name == "status" else [row for row in every if row.get("status") != "inactive"]
-            due = sum(1 for row in rows if one.filters[name](row, value))
-            total = page.number("pagination.total")
+            due, total = sum(one.filters[name](row, value) for row in rows), page.number("pagination.total")
             bench.holds(total == due, page, f"{total} rows for {name}={value}, {due} match", f"query.{name}")
 
 
@@ -113,18 +115,20 @@ def amount_bound(bench: Bench) -> None:
 def dates(bench: Bench) -> None:
     """start_date and end_date limit created_at."""
     stocked(bench)
-    for one in LISTS:
-        rows = whole(bench, one) if one.dates else []
-        if not rows:
-            continue
+    for one, rows in _dated(bench):
         middle = sorted((str(row["created_at"]) for row in rows), key=instant)[len(rows) // 2]
         for name in ("start_date", "end_date"):
-            due = sum(1 for row in rows if _within(row, name, middle))
+            due = sum(_within(row, name, middle) for row in rows)
             page = bench.done(one.operation, query={name: middle, "size": 100})
             total = page.number("pagination.total")
             bench.holds(total == due, page, f"{total} rows for {name}={middle}, {due} match", f"query.{name}")
-            wrong = sum(1 for row in page.items if not _within(row, name, middle))
+            wrong = sum(not _within(row, name, middle) for row in page.items)
             bench.holds(not wrong, page, f"{wrong} rows are outside {name}={middle}", f"query.{name}")
+
+
+def _dated(bench: Bench) -> list[tuple[Listed, list[Shown]]]:
+    """Return the lists with date filters that are not empty, each with its items."""
+    return [(one, rows) for one in LISTS if one.dates and (rows := whole(bench, one))]
 
 
 def _within(row: Shown, name: str, bound: str) -> bool:
@@ -138,14 +142,10 @@ def whole_days(bench: Bench) -> None:
     day.
     """
     stocked(bench)
-    for one in LISTS:
-        rows = whole(bench, one) if one.dates else []
-        if not rows:
-            continue
+    for one, rows in _dated(bench):
         day = str(rows[0]["created_at"])[:10]
         page = bench.done(one.operation, query={"start_date": day, "end_date": day})
-        due = sum(1 for row in rows if str(row["created_at"])[:10] == day)
-        bench.equal(page, "pagination.total", due)
+        bench.equal(page, "pagination.total", sum(str(row["created_at"])[:10] == day for row in rows))
 
 
 DAILY = (
@@ -154,10 +154,7 @@ DAILY = (
 )  # fmt: skip
 """Lists with date filters, and for each a function that adds an item."""
 LATE, EARLY = timedelta(hours=22, minutes=30), timedelta(hours=25, minutes=30)
-"""Times near midnight.
-
-At 22:30 UTC it is already the next day in Nairobi, and at 01:30 UTC it is still the previous day in New York.
-"""
+"""At 22:30 UTC it is already the next day in Nairobi, and at 01:30 UTC it is still the previous day in New York."""
 
 
 @promise("filter.utc_days", COMMON, "writes", "control")
@@ -175,7 +172,7 @@ def utc_days(bench: Bench) -> None:
             page = bench.done(operation, query={"start_date": date, "end_date": date, "size": 100})
             bench.holds(due > 0, page, f"no rows on {date}", "data")
             bench.equal(page, "pagination.total", due)
-            wrong = sum(1 for row in page.items if str(row["created_at"])[:10] != date)
+            wrong = sum(str(row["created_at"])[:10] != date for row in page.items)
             bench.holds(not wrong, page, f"{wrong} rows were not created on {date} in UTC", "query.start_date")
 
 
@@ -188,29 +185,16 @@ def search(bench: Bench) -> None:
             continue
         rows = whole(bench, one)
         for field in SEARCHED[one.operation]:
-            text = next((found for row in rows if (found := _string(row, field))), None)
-            if text is not None:
-                _judge_search(bench, one, rows, field, text)
+            text = next(filter(None, (string_at(row, field) for row in rows)), None)
+            for asked in () if text is None else (text, text.upper()):
+                page = bench.done(one.operation, query={"search": asked, "size": 100})
+                due = sum(asked.lower() in string_at(row, field).lower() for row in rows)
+                found, got = sum(asked.lower() in str(row).lower() for row in page.items), len(page.items)
+                held = found == got and page.number("pagination.total") >= due
+                words = f"search={asked}, the {field} of a row, finds {got} rows; {found} contain it, {due} should"
+                bench.holds(held, page, words, "query.search")
         nothing = bench.done(one.operation, query={"search": "zz-nothing-has-this"})
         bench.holds(nothing.items == [], nothing, "rows without the string are found", "query.search")
-
-
-def _judge_search(bench: Bench, one: Listed, rows: list[Shown], field: str, text: str) -> None:
-    for asked in (text, text.upper()):
-        page = bench.done(one.operation, query={"search": asked, "size": 100})
-        due = sum(1 for row in rows if text.lower() in _string(row, field).lower())
-        found = sum(1 for row in page.items if text.lower() in str(row).lower())
-        held = found == len(page.items) and page.number("pagination.total") >= due
-        words = f"search={asked}, the {field} of a row, finds {len(page.items)} rows; {found} contain it, {due} should"
-        bench.holds(held, page, words, "query.search")
-
-
-def _string(row: Shown, place: str) -> str:
-    """Return the string at a dotted path in an item, or "" if there is none."""
-    value: object = row
-    for name in place.split("."):
-        value = value.get(name) if isinstance(value, Mapping) else None
-    return str(value or "")
 
 
 @promise("list.equals_get", "List responses; GET by id")
@@ -237,37 +221,25 @@ CLOSED_FILTERS = ("type", "status", "order_type", "product", "payment_method")
 
 sort_by = refusals(
     "errors.sort_by", COMMON, "An unknown sort_by is refused with 400 invalid_parameter.",
-    *(_invalid(one.operation, "sort_by", "colour") for one in LISTS if one.sorts),
-    needs=(),
+    *(_invalid(one.operation, "sort_by", "colour") for one in LISTS if one.sorts), needs=(),
 )  # fmt: skip
 filter_value = refusals(
-    "errors.filter_value",
-    "Errors: invalid_parameter",
+    "errors.filter_value", "Errors: invalid_parameter",
     "An unknown value of a filter is refused with 400 invalid_parameter that names the filter.",
     *(_invalid(one.operation, name, "nonsense") for one in LISTS for name in one.filters if name in CLOSED_FILTERS),
     needs=(),
-)
+)  # fmt: skip
 date_range = refusals(
-    "errors.date_range",
-    COMMON,
-    "An end_date before the start_date is refused with 400 invalid_date_range.",
-    *(
-        Refusal("400 invalid_date_range", operation, query={"start_date": "2026-02-01", "end_date": "2026-01-01"})
-        for operation in DATED
-    ),
+    "errors.date_range", COMMON, "An end_date before the start_date is refused with 400 invalid_date_range.",
+    *(Refusal("400 invalid_date_range", operation, query={"start_date": "2026-02-01", "end_date": "2026-01-01"})
+      for operation in DATED),
     needs=(),
-)
+)  # fmt: skip
 malformed_date = refusals(
-    "errors.malformed_date",
-    COMMON,
-    "A malformed date is refused with 400 invalid_parameter that names the parameter.",
-    *(_invalid(operation, name, "yesterday") for operation in DATED for name in ("start_date", "end_date")),
-    needs=(),
-)
+    "errors.malformed_date", COMMON, "A malformed date is refused with 400 invalid_parameter that names the parameter.",
+    *(_invalid(operation, name, "yesterday") for operation in DATED for name in ("start_date", "end_date")), needs=(),
+)  # fmt: skip
 too_short = refusals(
-    "search.too_short",
-    COMMON,
-    "A search for a single character is refused with 400.",
-    *(_invalid(operation, "search", "a") for operation in ("GET /transactions", "GET /beneficiaries")),
-    needs=(),
-)
+    "search.too_short", COMMON, "A search for a single character is refused with 400.",
+    *(_invalid(operation, "search", "a") for operation in ("GET /transactions", "GET /beneficiaries")), needs=(),
+)  # fmt: skip

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 
 from simulator.conformance.bench import Bench
 from simulator.conformance.laws import promise
-from simulator.conformance.service import Answer
 from simulator.engine.text.json import JsonObject
 from simulator.providers.ramp.laws import stock
 
@@ -29,51 +28,34 @@ def text_kept(bench: Bench) -> None:
     for operation, body, place, path in NAMED:
         made = bench.done(operation, body)
         read = bench.done(f"GET {path}/{{id}}", id=made.text("id"))
-        for answer in (made, read):
-            bench.equal(answer, place, NAME, after=() if answer is made else (made,))
+        bench.equal(made, place, NAME)
+        bench.equal(read, place, NAME, after=(made,))
         if path in SEARCHED:
-            found = bench.done(f"GET {path}", query={"search": NAME, "size": 100})
-            there = any(row.get("id") == made.text("id") for row in found.items)
-            words = f"search={NAME} does not find {made.text('id')}"
-            bench.holds(there, found, words, "query.search", after=(made,))
+            found, name = bench.done(f"GET {path}", query={"search": NAME, "size": 100}), made.text("id")
+            there = any(row.get("id") == name for row in found.items)
+            bench.holds(there, found, f"search={NAME} does not find {name}", "query.search", after=(made,))
 
 
-def _used(quoted: Callable[[Bench], Answer]) -> Callable[[Bench, str], Answer]:
-    """Return a function that creates a quote and uses it with a given reference."""
-
-    def use(bench: Bench, reference: str) -> Answer:
-        quote = quoted(bench)
-        body = {**stock.use_body(quote), "reference": reference}
-        return bench.done(quote.operation.removesuffix("/quote"), body)
-
-    return use
-
-
-def _onramp(bench: Bench, reference: str) -> Answer:
-    return stock.confirm(bench, stock.onramp_quote(bench), {**stock.onramp_details(), "reference": reference})
-
-
-REFERRED: tuple[tuple[Callable[[Bench, str], Answer], str], ...] = (
-    (_onramp, "/transactions"),
-    (lambda bench, text: bench.done("POST /wallet/send", {**stock.SEND, "reference": text}), "/transactions"),
-    (_used(stock.swap_quote), "/transactions"),
-    (_used(stock.buy_quote), "/transactions"),
-    (_used(stock.withdraw_quote), "/transactions"),
-    (lambda bench, text: bench.done("POST /wallets", {"network": "celo", "reference": text}), "/wallets"),
-    (
-        lambda bench, text: bench.done("POST /recurring-payments", {**stock.recurring_body(bench), "reference": text}),
-        "/recurring-payments",
-    ),
-)
-"""A function that creates a resource with a reference, and the resource's path."""
+def _referred(bench: Bench) -> Iterator[tuple[str, JsonObject, str, str]]:
+    """Yield an operation that takes a reference, its body, the id of a quote to confirm, and the path of the created
+    resource. Each quote is created when it is needed.
+    """
+    quote_id = stock.onramp_quote(bench).text("id")
+    yield "POST /quotes/{id}/confirm", stock.onramp_details(), quote_id, "/transactions"
+    yield "POST /wallet/send", stock.SEND, "", "/transactions"
+    for create in (stock.swap_quote, stock.buy_quote, stock.withdraw_quote):
+        quote = create(bench)
+        yield quote.operation.removesuffix("/quote"), stock.use_body(quote), "", "/transactions"
+    yield "POST /wallets", {"network": "celo"}, "", "/wallets"
+    yield "POST /recurring-payments", stock.recurring_body(bench), "", "/recurring-payments"
 
 
 @promise("reference.kept", "Ramp transaction", "writes")
 def reference_kept(bench: Bench) -> None:
     """A reference is returned exactly as sent, although a search ignores case."""
-    for make, path in REFERRED:
+    for operation, body, quote_id, path in _referred(bench):
         text = bench.fresh("Invoice-AbC")
-        made = make(bench, text)
+        made = bench.done(operation, {**body, "reference": text}, id=quote_id)
         bench.equal(made, "reference", text)
         bench.equal(bench.done(f"GET {path}/{{id}}", id=made.text("id")), "reference", text, after=(made,))
         if path in SEARCHED:

@@ -12,19 +12,20 @@ from simulator.providers.ramp.laws import steering, stock
 SEND, ESTIMATE, QUOTE = "POST /wallet/send", "POST /wallet/send/estimate", "POST /wallet/swap/quote"
 BUSY = ("pending", "processing")
 AMOUNT = Decimal(stock.PAID)
+USER = {"type": "platform_user"}
 
 
 def _internal(bench: Bench) -> JsonObject:
-    user = steering.platform_user(bench.world)
-    return {**stock.SEND, "destination": {"type": "platform_user", "email": user["email"]}}
+    email = bench.world.shown["platform_users"][0]["email"]
+    return {**stock.SEND, "destination": {**USER, "email": email}}
 
 
 @promise("state.created", "States: Wallet transaction, Recurring payment", "writes")
 def created(bench: Bench) -> None:
     """A new send, swap or withdrawal is pending or processing. A new buy is pending."""
-    for create, allowed in (
-        (stock.sent, BUSY), (stock.swap, BUSY), (stock.withdrawal, BUSY), (stock.buy, ("pending",)),
-        (stock.recurring, ("draft",)), (stock.wallet, ("active",)),
+    for create, *allowed in (
+        (stock.sent, *BUSY), (stock.swap, *BUSY), (stock.withdrawal, *BUSY), (stock.buy, "pending"),
+        (stock.recurring, "draft"), (stock.wallet, "active"),
     ):  # fmt: skip
         answer = create(bench)
         status = answer.text("status")
@@ -34,9 +35,8 @@ def created(bench: Bench) -> None:
 @guess("state.created_exactly", "S7", "writes")
 def created_exactly(bench: Bench) -> None:
     """A new on-chain send or swap is pending. A new withdrawal is processing."""
-    bench.equal(stock.sent(bench), "status", "pending")
-    bench.equal(stock.swap(bench), "status", "pending")
-    bench.equal(stock.withdrawal(bench), "status", "processing")
+    for create, status in ((stock.sent, "pending"), (stock.swap, "pending"), (stock.withdrawal, "processing")):
+        bench.equal(create(bench), "status", status)
 
 
 @promise("transaction.kind", "Wallet transaction: type", "writes")
@@ -76,11 +76,10 @@ def internal_free(bench: Bench) -> None:
 def send_limits(bench: Bench) -> None:
     """A send's amount must be between min_withdraw and max_withdraw in the currency listing."""
     listed = _listing(bench, "USDC", "CELO")
-    low, high = Decimal(listed["min_withdraw"]), Decimal(listed["max_withdraw"])
-    step = Decimal("0.01")
+    low, high, step = Decimal(listed["min_withdraw"]), Decimal(listed["max_withdraw"]), Decimal("0.01")
     for operation in (ESTIMATE, SEND):
-        bench.refused(bench.call(operation, {**stock.SEND, "amount": str(low - step)}), 422, "amount_too_low")
-        bench.refused(bench.call(operation, {**stock.SEND, "amount": str(high + step)}), 422, "amount_too_high")
+        for amount, code in ((low - step, "amount_too_low"), (high + step, "amount_too_high")):
+            bench.refused(bench.call(operation, {**stock.SEND, "amount": str(amount)}), 422, code)
     for amount in (low, high):
         bench.accepted(bench.call(ESTIMATE, {**stock.SEND, "amount": str(amount)}), 200)
 
@@ -98,10 +97,9 @@ def insufficient(bench: Bench) -> None:
     """A payment that exceeds the balance is refused with 422 insufficient_balance and creates no transaction."""
     steering.set_balance(bench.world, "10")
     before = bench.total("GET /transactions")
-    refused = bench.call(SEND, stock.SEND)
-    bench.refused(refused, 422, "insufficient_balance")
-    bench.refused(bench.call(QUOTE, stock.SWAP_QUOTE), 422, "insufficient_balance")
-    bench.refused(bench.call(SEND, _internal(bench)), 422, "insufficient_balance")
+    for operation, body in ((QUOTE, stock.SWAP_QUOTE), (SEND, _internal(bench)), (SEND, stock.SEND)):
+        refused = bench.call(operation, body)
+        bench.refused(refused, 422, "insufficient_balance")
     bench.holds(bench.total("GET /transactions") == before, refused, "a transaction was created", "data")
 
 
@@ -120,10 +118,9 @@ def minimum_received(bench: Bench) -> None:
     for slippage in (Decimal("0.5"), Decimal("2")):
         quote = bench.done(QUOTE, {**stock.SWAP_QUOTE, "slippage": float(slippage)})
         bench.amounts(quote, {"slippage": slippage})
-        due = quote.number("to.amount") * (1 - slippage / 100)
-        off = abs(quote.number("minimum_received") - due)
-        words = f"minimum_received is {quote.text('minimum_received')}, not {due:.8f}"
-        bench.holds(off <= Decimal("0.01"), quote, words, "minimum_received")
+        due, got = quote.number("to.amount") * (1 - slippage / 100), quote.number("minimum_received")
+        held = abs(got - due) <= Decimal("0.01")
+        bench.holds(held, quote, f"minimum_received is {got}, not {due:.8f}", "minimum_received")
 
 
 @promise("swap.locked", "Swap quote; Wallet transaction", "writes")
@@ -159,10 +156,9 @@ def swap_completes(bench: Bench) -> None:
     made = stock.swap(bench)
     bench.world.act("complete", made.text("id"))
     after = stock.balances(bench)
-    paid = before["USDC", "CELO"] - after["USDC", "CELO"]
-    got = after["USDT", "CELO"] - before["USDT", "CELO"]
-    bench.holds(paid == made.number("from.amount"), made, f"{paid} was debited", "from.amount")
-    bench.holds(got == made.number("to.amount"), made, f"{got} was credited", "to.amount")
+    for symbol, place, sign, word in (("USDC", "from.amount", -1, "debited"), ("USDT", "to.amount", 1, "credited")):
+        moved = sign * (after[symbol, "CELO"] - before[symbol, "CELO"])
+        bench.holds(moved == made.number(place), made, f"{moved} was {word}", place)
 
 
 @guess("balance.send", "M11", "writes", "control")
@@ -182,14 +178,9 @@ def send_way(bench: Bench) -> None:
     """An on-chain send is processing after it is broadcast. A completed send has a tx_hash."""
     made = stock.sent(bench)
     bench.equal(made, "tx_hash", None)
-    bench.world.act("broadcast", made.text("id"))
-    stock.shows(bench, made, "processing")
-    bench.world.act("complete", made.text("id"))
-    done = stock.shows(bench, made, "completed")
+    stock.shows(bench, made, "processing", after="broadcast")
+    done = stock.shows(bench, made, "completed", after="complete")
     bench.holds(bool(done.body.get("tx_hash")), done, "a completed send has no tx_hash", "tx_hash", after=(made,))
-
-
-USER = {"type": "platform_user"}
 
 
 destination = refusals(
@@ -202,25 +193,16 @@ destination = refusals(
     promise=False,
 )  # fmt: skip
 address = refusals(
-    "send.address",
-    "S9",
-    "A send to an address of another network is refused with 422 invalid_wallet_address.",
-    *(
-        Refusal(
-            "422 invalid_wallet_address", operation, stock.SEND, {"destination.address": stock.ADDRESSES["stellar"]}
-        )
-        for operation in (SEND, ESTIMATE)
-    ),
+    "send.address", "S9", "A send to an address of another network is refused with 422 invalid_wallet_address.",
+    *(Refusal("422 invalid_wallet_address", operation, stock.SEND, {"destination.address": stock.ADDRESSES["stellar"]})
+      for operation in (SEND, ESTIMATE)),
     promise=False,
-)
+)  # fmt: skip
 unsupported_asset = refusals(
-    "errors.unsupported_asset",
-    "Errors: unsupported_asset, unsupported_network",
+    "errors.unsupported_asset", "Errors: unsupported_asset, unsupported_network",
     "Wallet operations refuse an unknown network, and an asset that is not on the network.",
-    *(
-        Refusal(f"422 {code}", operation, body, change)
-        for operation, body in ((SEND, stock.SEND), (ESTIMATE, stock.SEND), ("POST /wallet/buy/quote", stock.BUY_QUOTE))
-        for code, change in (("unsupported_asset", {"symbol": "XLM"}), ("unsupported_network", {"network": "TRON"}))
-    ),
+    *(Refusal(f"422 {code}", operation, body, change)
+      for operation, body in ((SEND, stock.SEND), (ESTIMATE, stock.SEND), ("POST /wallet/buy/quote", stock.BUY_QUOTE))
+      for code, change in (("unsupported_asset", {"symbol": "XLM"}), ("unsupported_network", {"network": "TRON"}))),
     Refusal("422 unsupported_asset", QUOTE, stock.SWAP_QUOTE, {"to.symbol": "XLM"}),
-)
+)  # fmt: skip

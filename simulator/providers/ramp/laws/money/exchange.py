@@ -42,10 +42,9 @@ def credited(bench: Bench) -> None:
     bench.holds(stock.available(bench) == before, made, "credited before it was paid", "amount")
     bench.world.act("payment_arrives", made.text("id"))
     paid = bench.done("GET /transactions/{id}", id=made.text("id"))
-    status = paid.text("status")
-    bench.holds(status in ("processing", "completed"), paid, f"status is {status} after the payment", "status",
-                after=(made,))  # fmt: skip
-    got = stock.available(bench) - before
+    status, got = paid.text("status"), stock.available(bench) - before
+    held = status in ("processing", "completed")
+    bench.holds(held, paid, f"status is {status} after the payment", "status", after=(made,))
     bench.holds(got == made.number("amount"), paid, f"{got} was credited", "amount", after=(made,))
 
 
@@ -73,14 +72,11 @@ def withdraw_echo(bench: Bench) -> None:
 def withdraw_way(bench: Bench) -> None:
     """A withdrawal completes when it is paid out. If it cannot be paid out, it fails and is refunded."""
     done = stock.withdrawal(bench)
-    bench.world.act("complete", done.text("id"))
-    stock.shows(bench, done, "completed")
+    stock.shows(bench, done, "completed", after="complete")
     before = stock.available(bench)
     failed = stock.withdrawal(bench)
-    bench.world.act("fail", failed.text("id"), failure_code="payout_failed")
-    stock.shows(bench, failed, "failed")
-    bench.world.act("refund", failed.text("id"))
-    stock.shows(bench, failed, "refunded")
+    stock.shows(bench, failed, "failed", after="fail")
+    stock.shows(bench, failed, "refunded", after="refund")
     back = stock.available(bench)
     bench.holds(back == before, failed, f"{back} is available after the refund, {before} before", "amount")
 
@@ -122,8 +118,6 @@ def usable(bench: Bench) -> None:
 
 not_found = refusals(
     "wallet_quote.not_found", "Errors: quote_not_found", "An unknown wallet quote returns 404 quote_not_found.",
-    *(
-        Refusal("404 quote_not_found", f"POST /wallet/{operation}", {"quote_id": f"{prefix}_00000000000000000000"})
-        for operation, prefix in (("swap", "sq"), ("buy", "bq"), ("withdraw", "wq"))
-    ),
+    *(Refusal("404 quote_not_found", f"POST /wallet/{operation}", {"quote_id": f"{prefix}_00000000000000000000"})
+      for operation, prefix in (("swap", "sq"), ("buy", "bq"), ("withdraw", "wq"))),
 )  # fmt: skip

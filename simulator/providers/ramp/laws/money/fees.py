@@ -10,9 +10,10 @@ from simulator.conformance.laws import Refusal, always_promise, guess, promise, 
 from simulator.conformance.service import Answer, pages
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.providers.ramp.laws import steering, stock
+from simulator.providers.ramp.laws.money.quotes import CENT
 
 CALCULATE = "POST /fees/calculate"
-STEP = Decimal("0.01")
+
 
 ASKED: tuple[JsonObject, ...] = (
     {"product": "onramp", "amount": stock.FIAT, "currency": "KES", "network": "celo", "fiat_currency": "KES"},
@@ -29,11 +30,8 @@ ASKED: tuple[JsonObject, ...] = (
 
 def _calculated(bench: Bench) -> list[tuple[Answer, Answer]]:
     """Return fee calculator responses, each with the fee product that was used."""
-    found = []
-    for body in ASKED if bench.writes else ():
-        answer = bench.done(CALCULATE, body)
-        found.append((answer, bench.done("GET /fees/{id}", id=answer.text("fee_product_id"))))
-    return found
+    answers = [bench.done(CALCULATE, body) for body in ASKED]
+    return [(one, bench.done("GET /fees/{id}", id=one.text("fee_product_id"))) for one in answers]
 
 
 @promise("fee.formula", "Fee formula", "writes")
@@ -47,9 +45,8 @@ def formula(bench: Bench) -> None:
         due = max(due, product.number("min_fee"))
         if product.body.get("max_fee") is not None:
             due = min(due, product.number("max_fee"))
-        got = answer.number("fee.processing_fee")
-        words = f"fee.processing_fee is {got}, not {due}"
-        bench.holds(abs(got - due) <= STEP, answer, words, "fee.processing_fee", after=(product,))
+        place, got = "fee.processing_fee", answer.number("fee.processing_fee")
+        bench.holds(abs(got - due) <= CENT, answer, f"{place} is {got}, not {due}", place, after=(product,))
 
 
 @promise("fee.breakdown", "POST /fees/calculate: breakdown", "writes")
@@ -59,10 +56,10 @@ def breakdown(bench: Bench) -> None:
     """
     for answer, product in _calculated(bench):
         raw = answer.number("amount") * product.number("percentage") / 100 + product.number("fixed")
-        low = raw < product.number("min_fee")
-        high = product.body.get("max_fee") is not None and raw > product.number("max_fee")
-        due = {"min_fee_applied": low, "max_fee_applied": high}
-        for name, value in {**due, **{name: product.body[name] for name in ("percentage", "fixed")}}.items():
+        due = {name: product.body[name] for name in ("percentage", "fixed")}
+        due["min_fee_applied"] = raw < product.number("min_fee")
+        due["max_fee_applied"] = product.body.get("max_fee") is not None and raw > product.number("max_fee")
+        for name, value in due.items():
             bench.equal(answer, f"breakdown.{name}", value, after=(product,))
 
 
@@ -90,7 +87,7 @@ def limits(bench: Bench) -> None:
     for answer, product in _calculated(bench):
         body = next(one for one in ASKED if one["product"] == answer.body["product"])
         low, high = product.number("limits.min_amount"), product.number("limits.max_amount")
-        for code, amount in (("amount_too_low", low - STEP), ("amount_too_high", high + STEP)):
+        for code, amount in (("amount_too_low", low - CENT), ("amount_too_high", high + CENT)):
             answer = bench.call(CALCULATE, {**body, "amount": f"{amount:f}"})
             bench.refused(answer, 422, code, after=(product,))
 
@@ -102,12 +99,12 @@ def free(bench: Bench) -> None:
         page = bench.done("GET /fees", query={"product": product})
         for row in page.items:
             cost = [row.get(name) for name in ("percentage", "fixed", "min_fee")]
-            free_of_all = all(Decimal(str(part)) == 0 for part in cost if part is not None)
-            bench.holds(free_of_all, page, f"{row.get('id')} costs {cost}", "data")
+            is_free = all(Decimal(str(part)) == 0 for part in cost if part is not None)
+            bench.holds(is_free, page, f"{row.get('id')} costs {cost}", "data")
 
 
-def _products(bench: Bench, status: str) -> list[Shown]:
-    return [row for page in pages(bench.service, "GET /fees", {"status": status}) for row in page.items]
+def _products(bench: Bench, **query: str) -> list[Shown]:
+    return [row for page in pages(bench.service, "GET /fees", query) for row in page.items]
 
 
 @promise("fee.active_listed", "GET /fees: status, active by default")
@@ -115,11 +112,10 @@ def active_listed(bench: Bench) -> None:
     """Without the filter `status`, only active fee products are listed. With status `all`, inactive products are also
     listed.
     """
-    default = [row for page in pages(bench.service, "GET /fees") for row in page.items]
-    page = bench.done("GET /fees")
-    bench.holds(all(row["status"] == "active" for row in default), page, "inactive products are listed", "data")
-    both = len(_products(bench, "active")) + len(_products(bench, "inactive"))
-    every = len(_products(bench, "all"))
+    are_active, page = all(row["status"] == "active" for row in _products(bench)), bench.done("GET /fees")
+    bench.holds(are_active, page, "inactive products are listed", "data")
+    active, inactive, every = (len(_products(bench, status=status)) for status in ("active", "inactive", "all"))
+    both = active + inactive
     bench.holds(both == every, page, f"all has {every} products, active and inactive together {both}", "query.status")
 
 
@@ -127,8 +123,7 @@ def active_listed(bench: Bench) -> None:
 def inactive(bench: Bench) -> None:
     """An inactive product is not used for new transactions."""
     product = bench.done(CALCULATE, ASKED[0]).text("fee_product_id")
-    off, on = {"status": "inactive"}, {"status": "active"}
-    with steering.meanwhile(bench.world, "set_fee_product", off, on, product):
+    with steering.meanwhile(bench.world, "set_fee_product", {"status": "inactive"}, {"status": "active"}, product):
         bench.equal(bench.done("GET /fees/{id}", id=product), "status", "inactive")
         for operation, body in ((CALCULATE, ASKED[0]), ("POST /quotes", stock.ONRAMP)):
             bench.refused(bench.call(operation, body), 422, "unsupported_pair")
@@ -166,9 +161,9 @@ def rate_current(bench: Bench) -> None:
         with steering.moved_rates(bench.world, 3):
             after = bench.done("GET /rates", query=asked)
             quote = bench.done("POST /quotes", body)
-        due, got = before.number("rate") * Decimal("1.03"), after.number("rate")
-        words = f"rate is {got} after a move of 3 percent from {before.text('rate')}"
-        bench.holds(abs(got / due - 1) < Decimal("0.000001"), after, words, "rate", after=(before,))
+        old, got = before.number("rate"), after.number("rate")
+        held = abs(got / (old * Decimal("1.03")) - 1) < Decimal("0.000001")
+        bench.holds(held, after, f"rate is {got} after a move of 3 percent from {old}", "rate", after=(before,))
         bench.equal(quote, "rate", after.text("rate"), after=(after,))
 
 
@@ -180,8 +175,7 @@ def network_stats(bench: Bench) -> None:
     bench.holds(names == ["celo", "stellar"], answer, f"networks are {names}", "networks")
     for network, assets in (("stellar", {"XLM", "USDC"}), ("celo", {"CELO", "USDT", "USDC", "CUSD"})):
         one = bench.done("GET /network/stats", query={"network": network})
-        rows = one.body["networks"]
-        held = [row["network"] for row in rows] == [network] and {*rows[0]["assets"]} == assets
+        held = [(row["network"], {*row["assets"]}) for row in one.body["networks"]] == [(network, assets)]
         bench.holds(held, one, "another network or other assets are returned", "query.network")
 
 
@@ -192,13 +186,9 @@ unknown_product = refusals(
     Refusal("422 unsupported_pair", CALCULATE, ASKED[0], {"network": "btc"}),
 )  # fmt: skip
 unsupported_pair = refusals(
-    "rate.unsupported_pair",
-    "GET /rates: 422 unsupported_pair",
+    "rate.unsupported_pair", "GET /rates: 422 unsupported_pair",
     "The rate of an asset that is not on the network is refused with 422 unsupported_pair.",
-    Refusal(
-        "422 unsupported_pair",
-        "GET /rates",
-        query={"type": "onramp", "network": "stellar", "asset": "CELO", "fiat_currency": "KES"},
-    ),
+    Refusal("422 unsupported_pair", "GET /rates",
+            query={"type": "onramp", "network": "stellar", "asset": "CELO", "fiat_currency": "KES"}),
     needs=(),
-)
+)  # fmt: skip

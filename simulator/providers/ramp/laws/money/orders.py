@@ -22,11 +22,6 @@ def total_fees(answer: Answer) -> Iterator[tuple[str, str | None]]:
         yield "total_fees", None if parts == total else f"total_fees is {total}, the sum of its parts {parts}"
 
 
-def _transactions(bench: Bench) -> list[Answer]:
-    create = (stock.onramp, stock.offramp, stock.sent, stock.swap, stock.buy, stock.withdrawal)
-    return [one(bench) for one in create]
-
-
 def _order(bench: Bench, made: Answer) -> Answer:
     return bench.done(ORDER, order_id=made.text("id"))
 
@@ -34,7 +29,7 @@ def _order(bench: Bench, made: Answer) -> Answer:
 @promise("order.exists", "The id returned by a wallet operation is used to poll order details", "writes")
 def exists(bench: Bench) -> None:
     """Each transaction has an order, which can be read by the transaction's id and by its order_id."""
-    for made in _transactions(bench):
+    for made in stock.transactions(bench):
         by_id = bench.call(ORDER, order_id=made.text("id"))
         if bench.accepted(by_id, 200, after=(made,)):
             by_number = bench.call(ORDER, order_id=by_id.text("order_id"))
@@ -44,7 +39,7 @@ def exists(bench: Bench) -> None:
 @promise("order.transaction", "Order", "writes")
 def as_transaction(bench: Bench) -> None:
     """An order has the same type, fee and assets as its transaction."""
-    for made in _transactions(bench):
+    for made in stock.transactions(bench):
         order = _order(bench, made)
         bench.equal(order, "order_type", made.text("type"), after=(made,))
         bench.amounts(order, {"total_fees": made.number("fee.total")}, after=(made,))
@@ -59,7 +54,7 @@ def as_transaction(bench: Bench) -> None:
 @guess("order.amounts", "S18", "writes")
 def amounts(bench: Bench) -> None:
     """total_amount is the amount paid, and receive_amount is the amount received."""
-    onramp, offramp, send, swap, buy, withdraw = _transactions(bench)
+    onramp, offramp, send, swap, buy, withdraw = stock.transactions(bench)
     for made, paid, got in (
         (onramp, "source_amount", "destination_amount"), (offramp, "source_amount", "destination_amount"),
         (send, "amount", "net_amount"), (swap, "from.amount", "to.amount"), (buy, "", "amount"),
@@ -95,7 +90,7 @@ def order_listed(bench: Bench) -> None:
 @promise("order.legs", "Order leg fields", "writes")
 def legs(bench: Bench) -> None:
     """An order's legs contain the ids of the order and of its transaction."""
-    for made in _transactions(bench):
+    for made in stock.transactions(bench):
         order = _order(bench, made)
         legs_shown = order.body["transactions"]
         bench.holds(bool(legs_shown), order, "the order has no legs", "transactions", after=(made,))

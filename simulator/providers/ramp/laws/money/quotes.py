@@ -11,13 +11,10 @@ from simulator.conformance.laws import Refusal, always_guess, always_promise, gu
 from simulator.conformance.service import Answer
 from simulator.providers.ramp.laws import stock
 
-QUOTING = frozenset(
-    ("POST /quotes", "GET /quotes/{id}", "POST /wallet/swap/quote", "POST /wallet/buy/quote",
-     "POST /wallet/withdraw/quote")
-)  # fmt: skip
+SWAP, BUY = "POST /wallet/swap/quote", "POST /wallet/buy/quote"
+QUOTING = frozenset(("POST /quotes", "GET /quotes/{id}", SWAP, BUY, "POST /wallet/withdraw/quote"))
 LIFETIME = timedelta(minutes=30)
-SLACK = Decimal("0.01")
-"""The maximum difference between a result and the formula, because rounding is not promised."""
+CENT = Decimal("0.01")
 
 
 def instant(text: str) -> datetime:
@@ -42,30 +39,24 @@ def fee_total(answer: Answer) -> Iterator[tuple[str, str | None]]:
         yield "fee.total", None if sum(parts) == total else f"fee.total is {total}, the sum of its parts {sum(parts)}"
 
 
-def _sides(answer: Answer) -> tuple[Decimal, Decimal, Decimal]:
-    """Return three values of a quote: the paid amount minus the fee, the factor that converts it, and the received
-    amount.
-    """
-    rate = answer.number("rate")
-    if answer.operation == "POST /wallet/swap/quote":
-        return answer.number("from.amount") - answer.number("fee.total"), rate, answer.number("to.amount")
-    if answer.operation == "POST /wallet/buy/quote":
-        return answer.number("fiat_amount") - answer.number("fee.total"), 1 / rate, answer.number("crypto_amount")
-    gives = 1 / rate if answer.body.get("type") == "onramp" else rate
-    return answer.number("source_amount") - answer.number("fee.total"), gives, answer.number("destination_amount")
+def received(answer: Answer) -> tuple[str, Decimal, Decimal]:
+    """Return the path of the received amount in a quote, this amount, and the paid amount minus the fee, converted."""
+    paid, place = {SWAP: ("from.amount", "to.amount"), BUY: ("fiat_amount", "crypto_amount")}.get(
+        answer.operation, ("source_amount", "destination_amount")
+    )
+    rate, left = answer.number("rate"), answer.number(paid) - answer.number("fee.total")
+    divides = answer.operation == BUY or answer.body.get("type") == "onramp"
+    return place, answer.number(place), left / rate if divides else left * rate
 
 
 @always_promise("quote.arithmetic", "Ramp quote, Swap quote, Buy quote, Withdraw quote: amounts, rate and fee")
 def arithmetic(answer: Answer) -> Iterator[tuple[str, str | None]]:
     """The received amount is the paid amount minus the fee, converted at the locked rate, except for rounding."""
     if answer.operation in QUOTING and answer.ok:
-        left, factor, out = _sides(answer)
-        wanted = left * factor
-        off = abs(out - wanted)
-        # Where and in which direction amounts are rounded is a guess, so accept a difference of up to SLACK or a
+        place, out, wanted = received(answer)
+        # Where and in which direction amounts are rounded is a guess, so accept a difference of up to a cent or a
         # millionth of the amount.
-        held = off <= max(SLACK, abs(wanted) / 1_000_000)
-        place = _received(answer)
+        held = abs(out - wanted) <= max(CENT, abs(wanted) / 1_000_000)
         yield place, None if held else f"{place} is {out}, not {wanted:.8f}"
 
 
@@ -73,17 +64,9 @@ def arithmetic(answer: Answer) -> Iterator[tuple[str, str | None]]:
 def rounding(answer: Answer) -> Iterator[tuple[str, str | None]]:
     """The received amount is rounded down, by less than 0.01."""
     if answer.operation in QUOTING and answer.ok:
-        left, factor, out = _sides(answer)
-        wanted = left * factor
-        step = Decimal("0.01")
-        held = out <= wanted + Decimal("1e-15") and wanted - out < step
-        yield _received(answer), None if held else f"{_received(answer)} is {out}, not {wanted:.10f} rounded down"
-
-
-def _received(answer: Answer) -> str:
-    return {"POST /wallet/swap/quote": "to.amount", "POST /wallet/buy/quote": "crypto_amount"}.get(
-        answer.operation, "destination_amount"
-    )
+        place, out, wanted = received(answer)
+        held = out <= wanted + Decimal("1e-15") and wanted - out < CENT
+        yield place, None if held else f"{place} is {out}, not {wanted:.10f} rounded down"
 
 
 @promise("quote.active", "Ramp quote", "writes")
@@ -133,9 +116,7 @@ def expiry_instant(bench: Bench) -> None:
 @guess("rate.quote", "M1", "writes")
 def locks_the_rate(bench: Bench) -> None:
     """A quote locks the rate that GET /rates currently returns."""
-    if not bench.controlled:
-        return
-    for body in (stock.ONRAMP, stock.OFFRAMP):
+    for body in (stock.ONRAMP, stock.OFFRAMP) if bench.controlled else ():
         asked = {name: body[name] for name in ("type", "network", "asset", "fiat_currency")}
         current = bench.done("GET /rates", query=asked)
         quote = bench.done("POST /quotes", body)
@@ -149,27 +130,18 @@ unsupported_pair = refusals(
     Refusal("422 unsupported_pair", "POST /quotes", stock.ONRAMP, {"network": "celo", "asset": "XLM"}),
 )  # fmt: skip
 amount_too_low = refusals(
-    "errors.amount_too_low",
-    "Errors: amount_too_low",
+    "errors.amount_too_low", "Errors: amount_too_low",
     "An amount below the minimum is refused with 422 amount_too_low.",
-    *(
-        Refusal("422 amount_too_low", "POST /quotes", body, {"amount": "0.01"})
-        for body in (stock.ONRAMP, stock.OFFRAMP)
-    ),
-)
+    Refusal("422 amount_too_low", "POST /quotes", stock.ONRAMP, {"amount": "0.01"}),
+    Refusal("422 amount_too_low", "POST /quotes", stock.OFFRAMP, {"amount": "0.01"}),
+)  # fmt: skip
 amount_too_high = refusals(
-    "errors.amount_too_high",
-    "Errors: amount_too_high",
+    "errors.amount_too_high", "Errors: amount_too_high",
     "An amount above all limits is refused with 422 amount_too_high.",
-    *(
-        Refusal("422 amount_too_high", "POST /quotes", body, {"amount": "900000000000"})
-        for body in (stock.ONRAMP, stock.OFFRAMP)
-    ),
-)
+    Refusal("422 amount_too_high", "POST /quotes", stock.ONRAMP, {"amount": "900000000000"}),
+    Refusal("422 amount_too_high", "POST /quotes", stock.OFFRAMP, {"amount": "900000000000"}),
+)  # fmt: skip
 not_found = refusals(
-    "quote.not_found",
-    "GET /quotes/{id}",
-    "An unknown quote returns 404 quote_not_found.",
-    Refusal("404 quote_not_found", "GET /quotes/{id}", path={"id": "qt_0000000000000000"}),
-    needs=(),
-)
+    "quote.not_found", "GET /quotes/{id}", "An unknown quote returns 404 quote_not_found.",
+    Refusal("404 quote_not_found", "GET /quotes/{id}", path={"id": "qt_0000000000000000"}), needs=(),
+)  # fmt: skip

@@ -181,11 +181,9 @@ def ramp_expires(bench: Bench) -> None:
 @promise("onramp.way", "States: Ramp transaction", "writes", "control")
 def onramp_way(bench: Bench) -> None:
     """A paid onramp is processing. A completed onramp has a tx_hash."""
-    name = stock.onramp(bench).text("id")
-    bench.world.act("payment_arrives", name)
-    stock.shows(bench, name, "processing")
-    bench.world.act("complete", name)
-    done = stock.shows(bench, name, "completed")
+    made = stock.onramp(bench)
+    stock.shows(bench, made, "processing", after="payment_arrives")
+    done = stock.shows(bench, made, "completed", after="complete")
     bench.holds(bool(done.body.get("tx_hash")), done, "a completed onramp has no tx_hash", "tx_hash")
 
 
@@ -193,31 +191,26 @@ def onramp_way(bench: Bench) -> None:
 def offramp_way(bench: Bench) -> None:
     """An offramp is processing after its deposit has arrived. It is completed after the payout."""
     for network in ("stellar", "celo"):
-        name = stock.offramp(bench, network).text("id")
-        bench.world.act("deposit_arrives", name)
-        stock.shows(bench, name, "processing")
-        bench.world.act("complete", name)
-        stock.shows(bench, name, "completed")
+        made = stock.offramp(bench, network)
+        stock.shows(bench, made, "processing", after="deposit_arrives")
+        stock.shows(bench, made, "completed", after="complete")
 
 
 @promise("ramp.refund", "States: Ramp transaction", "writes", "control")
 def refund(bench: Bench) -> None:
     """If a ramp's payout cannot be completed, the ramp fails and is then refunded."""
-    name = stock.offramp(bench).text("id")
-    bench.world.act("deposit_arrives", name)
-    bench.world.act("fail", name, failure_code="payout_failed")
-    stock.shows(bench, name, "failed")
-    bench.world.act("refund", name)
-    stock.shows(bench, name, "refunded")
+    made = stock.offramp(bench)
+    bench.world.act("deposit_arrives", made.text("id"))
+    stock.shows(bench, made, "failed", after="fail")
+    stock.shows(bench, made, "refunded", after="refund")
 
 
 @promise("ramp.forward", "Statuses only move forward", "writes", "control")
 def forward(bench: Bench) -> None:
     """A ramp that is processing or completed does not expire."""
-    done, under_way = stock.onramp(bench).text("id"), stock.onramp(bench).text("id")
-    for name in (done, under_way):
-        bench.world.act("payment_arrives", name)
-    bench.world.act("complete", done)
+    done, under_way = stock.onramp(bench), stock.onramp(bench)
+    stock.act(bench, done.text("id"), "payment_arrives", "complete")
+    stock.act(bench, under_way.text("id"), "payment_arrives")
     bench.world.advance("3h")
     stock.shows(bench, done, "completed")
     stock.shows(bench, under_way, "processing")

@@ -11,16 +11,10 @@ from simulator.conformance.service import Answer
 from simulator.engine.text.json import JsonObject
 from simulator.kernel.dataclass import dataclass
 from simulator.providers.ramp.laws import stock
+from simulator.providers.ramp.laws.money.quotes import CENT, received
 
 FIATS = ("KES", "TZS", "NGN", "ZAR", "ZMW")
 CALCULATE = "POST /fees/calculate"
-
-
-def last_place(currency: str, network: str) -> Decimal:
-    """Return the smallest unit of a currency (decision H8)."""
-    if currency in FIATS:
-        return Decimal("0.01")
-    return Decimal(1).scaleb(-8 if currency == "BTC" else -7 if network.lower() == "stellar" else -6)
 
 
 def rounded(exact: Decimal, step: Decimal, *, up: bool = False) -> Decimal:
@@ -29,9 +23,7 @@ def rounded(exact: Decimal, step: Decimal, *, up: bool = False) -> Decimal:
 
 @dataclass(frozen=True)
 class Priced:
-    """An operation that creates a quote, a valid body for the operation, and the fee calculator request that returns
-    the same fee.
-    """
+    """An operation that creates a quote, a valid body, and the fee calculator request that returns the same fee."""
 
     operation: str
     body: JsonObject
@@ -39,13 +31,12 @@ class Priced:
     first: str
     """The first amount to try. Each following amount is larger by one unit in the last decimal."""
 
-    @property
-    def product(self) -> str:
-        return str(self.asked["product"])
-
-    @property
-    def network(self) -> str:
-        return str(self.asked["network"])
+    def last_place(self, currency: object) -> Decimal:
+        """Return the smallest unit of a currency (decision H8)."""
+        if currency in FIATS:
+            return CENT
+        network = self.asked["network"]
+        return Decimal(1).scaleb(-8 if currency == "BTC" else -7 if network == "stellar" else -6)
 
 
 KES: JsonObject = {"currency": "KES", "network": "celo", "fiat_currency": "KES"}
@@ -79,7 +70,7 @@ def _amounts(row: Priced) -> list[Decimal]:
 def fee_rounded_up(bench: Bench) -> None:
     """A fee is rounded up to the last decimal place of its currency, both by the calculator and in the quote."""
     for row in _priced(bench):
-        step = last_place(str(row.asked["currency"]), row.network)
+        step = row.last_place(row.asked["currency"])
         terms = bench.done(CALCULATE, {**row.asked, "amount": row.first})
         percentage, fixed = terms.number("breakdown.percentage"), terms.number("breakdown.fixed")
         fees = {amount: amount * percentage / 100 + fixed for amount in _amounts(row)}
@@ -97,21 +88,6 @@ def fee_rounded_up(bench: Bench) -> None:
             bench.holds(answer.number(name) == due, answer, words, name, after=(terms,))
 
 
-def _received(row: Priced, quote: Answer) -> tuple[str, Decimal, Decimal]:
-    """Return three values: the path of the received amount in a quote, the unrounded amount, and the smallest unit."""
-    rate, fee = quote.number("rate"), quote.number("fee.total")
-    if row.product == "swap":
-        exact = (quote.number("from.amount") - fee) * rate
-        return "to.amount", exact, last_place(quote.text("to.symbol"), row.network)
-    if row.product == "buy":
-        exact = (quote.number("fiat_amount") - fee) / rate
-        return "crypto_amount", exact, last_place(quote.text("symbol"), row.network)
-    left = quote.number("source_amount") - fee
-    if row.product == "onramp":
-        return "destination_amount", left / rate, last_place(quote.text("asset"), row.network)
-    return "destination_amount", left * rate, Decimal("0.01")
-
-
 TRIES = 12
 """Consecutive amounts. There are enough that some leave more than half of the smallest unit."""
 
@@ -122,10 +98,12 @@ def rounded_down(bench: Bench) -> None:
     for row in _priced(bench):
         for amount in _amounts(row)[:TRIES]:
             quote = bench.done(row.operation, {**row.body, "amount": f"{amount:f}"})
-            place, exact, step = _received(row, quote)
-            due, got = rounded(exact, step), quote.number(place)
+            place, got, exact = received(quote)
+            asset = {"swap": "to.symbol", "buy": "symbol", "onramp": "asset"}.get(str(row.asked["product"]))
+            step = row.last_place(quote.text(asset)) if asset else CENT
+            due = rounded(exact, step)
             bench.holds(got == due, quote, f"{place} is {got}, not {due} ({exact:.12f} rounded down)", place)
-            if row.product == "swap":
+            if asset == "to.symbol":
                 least = due * (100 - quote.number("slippage")) / 100
                 due, got = rounded(least, step), quote.number("minimum_received")
                 words = f"minimum_received is {got}, not {due} ({least} rounded down)"
