@@ -124,7 +124,6 @@ class ControlInterface:
         return outgoing
 
     def _admitted(self, scope: Scope) -> Admission:
-        """Check the path, method and headers of a call before its body is read."""
         path, method = route_path(scope), scope["method"]
         rows, variables = self._router.find(path.removeprefix(CONTROL_BASE)) or ({}, {})
         row = rows.get("GET" if method == "HEAD" else method)
@@ -242,7 +241,6 @@ def _header(scope: Scope, wanted: bytes) -> str | None:
 
 
 def _token(scope: Scope) -> str:
-    """Return the bearer token of a request, or "" if there is none."""
     scheme, _, given = (_header(scope, b"authorization") or "").partition(" ")
     return given.strip() if scheme.lower() == "bearer" else ""
 

@@ -109,7 +109,6 @@ async def _report(call: ControlCall) -> JsonObject:
 
 
 async def _counts(world: World) -> Counts:
-    """Return the coverage counts of a world. Other requests are handled while the traffic is counted."""
     while count_some(world):
         await asyncio.sleep(0)
     return count_world(world)

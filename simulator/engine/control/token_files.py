@@ -88,7 +88,6 @@ _MEANT = {
 
 
 def _problem(detail: Any) -> str:
-    """Describe a validation error and its location in the file."""
     path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in detail["loc"]).lstrip(".")
     is_form = detail["type"] in ("string_pattern_mismatch", "string_too_short")
     meant = _MEANT.get(str(detail["loc"][-1])) if is_form else None

@@ -16,7 +16,6 @@ class Key(Caller, Protocol):
 
     @property
     def environment(self) -> str: ...
-
     @property
     def status(self) -> str: ...
 
@@ -26,10 +25,8 @@ class User(Protocol):
 
     @property
     def user_id(self) -> str: ...
-
     @property
     def email(self) -> str: ...
-
     @property
     def phone_number(self) -> str: ...
 

@@ -39,7 +39,6 @@ class Caller(Protocol):
 
     @property
     def public_key(self) -> str: ...
-
     @property
     def permissions(self) -> tuple[str, ...]: ...
 

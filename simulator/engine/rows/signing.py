@@ -16,10 +16,8 @@ class Endpoint(Protocol):
 
     @property
     def id(self) -> str: ...
-
     @property
     def environment(self) -> str: ...
-
     @property
     def url(self) -> str: ...
 

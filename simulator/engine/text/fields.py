@@ -172,7 +172,6 @@ _PATTERNS = {
     r"^[A-Za-z0-9]{1,12}$": "it must have 1 to 12 letters or digits",
     r"^[A-Za-z0-9._-]{1,64}$": "it must have 1 to 64 letters, digits and `._-`",
 }
-"""A readable description of each pattern in the API."""
 _TYPES = {
     "bool_type": "it must be true or false",
     "dict_type": "it must be an object",

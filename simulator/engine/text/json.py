@@ -107,7 +107,6 @@ def _is_deeper(value: object, depth: int) -> bool:
 
 
 def _levels(value: object) -> Iterator[list[object]]:
-    """Yield the nodes in a value by depth, starting with the value itself."""
     level = [value]
     while level:
         yield level

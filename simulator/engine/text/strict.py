@@ -76,7 +76,6 @@ def members(model: type[BaseModel]) -> Mapping[str, type[BaseModel] | None]:
 
 
 def _model_in(annotation: object) -> type[BaseModel] | None:
-    """Return the model in the type of a field, such as in `Optional[Model]`. Return None if there is no model."""
     for one in (annotation, *get_args(annotation)):
         if isinstance(one, type) and issubclass(one, BaseModel):
             return one

@@ -69,7 +69,6 @@ def _item(pad: str, item: object, indent: int) -> Iterator[str]:
 
 
 def _is_flat(value: dict[str, object] | list[object] | tuple[object, ...]) -> bool:
-    """Return True if a list contains only scalars and is short enough for one line."""
     return (
         isinstance(value, list | tuple)
         and all(not isinstance(item, dict | list | tuple) for item in value)

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.by_name import by_name
@@ -23,18 +23,7 @@ from simulator.engine.vocabulary.subjects import Subject, is_end, subjects_of
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import CreationListener, EventListener, FailureHandler, TimerRow, Wiring, World
 
-
-class Placed(Protocol):
-    """A declaration with a position among others. `after` is the name of the preceding declaration, or ""."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def after(self) -> str: ...
-
-
-RowT = TypeVar("RowT", bound=Placed)
+RowT = TypeVar("RowT", bound=EventType | ErrorCode)
 
 
 def chapter(what: str, rooms: Iterable[Iterable[RowT]]) -> dict[str, RowT]:
@@ -44,7 +33,8 @@ def chapter(what: str, rooms: Iterable[Iterable[RowT]]) -> dict[str, RowT]:
     """
     groups = [list(rows) for rows in rooms]
     known = by_name(what, (row for rows in groups for row in rows), lambda row: row.name)
-    chosen, usual = defaultdict[str, list[RowT]](list), defaultdict[str, list[RowT]](list)
+    chosen: defaultdict[str, list[RowT]] = defaultdict(list)
+    usual: defaultdict[str, list[RowT]] = defaultdict(list)
     for rows in groups:
         before = ""
         for row in rows:

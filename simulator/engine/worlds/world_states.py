@@ -91,7 +91,7 @@ class InitialState:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Snapshot:
     """A saved state from which a world can be restored or forked."""
 

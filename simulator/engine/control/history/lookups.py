@@ -44,8 +44,6 @@ class _Index(Generic[Row]):
 
 
 class _Requests:
-    """Maps request ids to the positions of API requests in the journal."""
-
     def __init__(self) -> None:
         self._numbers: dict[str, list[int]] = {}
         self._read = 0

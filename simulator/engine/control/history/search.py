@@ -235,7 +235,6 @@ def _resources(world: World) -> Iterator[_Candidate]:
 
 
 def _leaves_of(world: World, record: Record) -> Leaves:
-    """Return the fields of a resource, followed by the fields of the request that created it."""
     request = Masker().value(object_of(origin_of(world, record.id).body))
     found = {"kind": record.kind, **render(world, record), "request": request}
     return [(path, value) for path, value in _leaves(found, "") if not path.endswith("_at")]

@@ -81,7 +81,6 @@ sequence number of its event, and its rank among entries with that event.
 """
 
 _Numbered: TypeAlias = tuple[int, Event]
-"""The number of the call that caused an event, and the event."""
 
 
 class _Collector:
@@ -131,7 +130,6 @@ class _Collector:
         return known if known is not None else max(least, bisect_left(self._begun_ms, at_ms) - 1)
 
     def _events(self) -> dict[str, _Numbered]:
-        """Return all events by event id, each with the number of the call that caused it."""
         found: dict[str, _Numbered] = {}
         last = -1
         for event in self._world.journal.events():

@@ -72,8 +72,6 @@ def inspect(call: ControlCall, record: Record) -> shapes.ResourceStory:
 
 
 class _Inspection:
-    """Renders the parts of one response."""
-
     def __init__(self, call: ControlCall, record: Record) -> None:
         self._call = call
         self._world = call.world
@@ -193,7 +191,6 @@ def _show_step(kind: str, arguments: Mapping[str, Any]) -> shapes.StoryTimer:
 
 
 def _split_location(location: str) -> tuple[str, int | None]:
-    """Split `file:line` into the file and the line number. The line number is None if it is missing."""
     file, _, line = location.rpartition(":")
     return file or location, int(line) if re.fullmatch(r"[0-9]{1,9}", line) else None
 

@@ -118,11 +118,9 @@ _SLICE = 1_000
 """The number of entries read in one chunk. Reading a chunk takes a few milliseconds."""
 
 _BOOKS: PerWorld[dict[str, _Books]] = PerWorld(dict)
-"""The ledger totals by environment."""
 
 
 def _is_own(world: World, environment: str, entry: Entry) -> bool:
-    """Return True if an entry affects the account's money."""
     own = _own_prefix(world, environment)
     if any(posting.account.startswith(own) for posting in entry.postings):
         return True

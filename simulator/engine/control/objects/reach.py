@@ -76,8 +76,6 @@ async def trigger(call: ControlCall) -> TriggerAnswer:
 
 
 class _Route:
-    """Performs the steps that lead to one event, and saves their responses."""
-
     def __init__(self, call: ControlCall, world: World, environment: str, event: str) -> None:
         self._call = call
         self._runtime = call.runtime

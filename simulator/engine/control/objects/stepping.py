@@ -47,7 +47,6 @@ class Stepper:
         return answer
 
     def _request(self, step: drive.DriveCall) -> Any:
-        """Make an API request as the account, including the access checks."""
         rows, variables = self._runtime.router.find(self.fill(step.path)) or ({}, {})
         operation, call = rows[step.method.upper()], Call(self._world, self._environment, variables)
         body, gates = self.fill(step.body or {}), identity_of(self._world).check_gates

@@ -94,8 +94,6 @@ def _kinds(world: World) -> dict[str, str]:
 
 
 class _Collector:
-    """Collects the requests and control calls of a world as steps of a recording."""
-
     def __init__(self, simulator: Simulator, world: World, blueprint: Blueprint, rows: Rows, since: str) -> None:
         self._simulator = simulator
         self._world = world
@@ -296,7 +294,6 @@ class _Collector:
 
 
 def _object(row: JournalledCall) -> JsonObject:
-    """Return the body of a control call, or {} if the body is not a JSON object."""
     return row["body"] if isinstance(row["body"], dict) else {}
 
 

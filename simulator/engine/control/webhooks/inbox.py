@@ -255,7 +255,6 @@ class Inboxes(Watcher):
             largest.drop(largest.messages[0])
 
     def _limit_world(self, call: ControlCall, world_id: str) -> None:
-        """Drop the oldest messages of a world until their total size is at most `quota_journal_bytes`."""
         world = call.simulator.worlds.get(world_id)
         most = None if world is None else settings_of(world)["quota_journal_bytes"]
         if most is None:

@@ -69,7 +69,6 @@ def document_text(simulator: Simulator, state: WorldState) -> bytes:
 
 
 def _head_of(state: WorldState) -> JsonObject:
-    """Return all fields of a document except `tables` and `requests`."""
     blueprint = state.blueprint
     return {
         "format": FORMAT,
@@ -271,7 +270,6 @@ def _check_row(table: TableKey[Any], key: str, row: object, path: str) -> None:
 
 
 def _requests(rows: object, contents: Contents, dropped: DroppedRows) -> Iterator[JournalEntry]:
-    """Yield the readable API requests. Count the unreadable ones in `dropped`."""
     if not isinstance(rows, list):
         raise StateError("requests", "it must be a list")
     for index, row in enumerate(rows):

@@ -8,41 +8,25 @@ from weakref import WeakKeyDictionary
 from simulator.engine.control.worlds.documents import document_text
 from simulator.engine.worlds.quotas import Held, held_by
 from simulator.engine.worlds.settings import settings_of
-from simulator.engine.worlds.simulator import Simulator, WorldState
+from simulator.engine.worlds.simulator import Simulator, Snapshot, WorldState
 from simulator.kernel.world import World
+
+SIZES: WeakKeyDictionary[Snapshot, int] = WeakKeyDictionary()
+"""The known sizes of snapshots in bytes."""
 
 
 async def measure(simulator: Simulator, world: World) -> Held:
     """Return the usage of a world. Snapshots of unknown size are serialised in a thread."""
-    sizes = _sizes_of(simulator)
     for snapshot in simulator.snapshots_of(world.id):
-        if snapshot.id not in sizes:
-            sizes[snapshot.id] = await size_of(simulator, snapshot.state)
+        if snapshot not in SIZES:
+            SIZES[snapshot] = await size_of(simulator, snapshot.state)
     return held_now(simulator, world)
 
 
 def held_now(simulator: Simulator, world: World) -> Held:
     """Return the usage of a world. A snapshot of unknown size counts as 0 bytes."""
-    own, sizes = simulator.snapshots_of(world.id), _sizes_of(simulator)
-    return held_by(world).with_more(snapshots=len(own), size=sum(sizes.get(one.id, 0) for one in own))
-
-
-def note_size(simulator: Simulator, snapshot_id: str, size: int) -> None:
-    """Record the size of a snapshot in bytes."""
-    _sizes_of(simulator)[snapshot_id] = size
-
-
-def _sizes_of(simulator: Simulator) -> dict[str, int]:
-    """Return the sizes of snapshots by id. Sizes of deleted ones are removed when there are too many of them."""
-    sizes = _SIZES.setdefault(simulator, {})
-    if len(sizes) > 2 * len(simulator.snapshots) + _SLACK:
-        for key in [key for key in sizes if key not in simulator.snapshots]:
-            del sizes[key]
-    return sizes
-
-
-_SIZES: WeakKeyDictionary[Simulator, dict[str, int]] = WeakKeyDictionary()
-_SLACK = 100
+    own = simulator.snapshots_of(world.id)
+    return held_by(world).with_more(snapshots=len(own), size=sum(SIZES.get(one, 0) for one in own))
 
 
 async def size_of(simulator: Simulator, state: WorldState) -> int:

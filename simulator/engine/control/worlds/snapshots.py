@@ -142,7 +142,7 @@ async def take_snapshot(call: ControlCall) -> SnapshotEntry:
         raise replaced()
     holdings.held_now(simulator, world).with_more(snapshots=1, size=size).require(world, "quota_snapshots")
     snapshot = simulator.keep_snapshot(state, call.body.name)
-    holdings.note_size(simulator, snapshot.id, size)
+    holdings.SIZES[snapshot] = size
     return _show(snapshot)
 
 

@@ -67,7 +67,6 @@ class PruneBody(Body):
 
 
 async def _uses(call: ControlCall) -> dict[str, Use]:
-    """Return the time of the last use of each world that the token can access, oldest world first."""
     uses, now_ms, persistence = call.runtime.meter.uses, wall_clock_ms(), call.runtime.persistence
     found = {} if persistence is None else dict(await persistence.uses())
     for world in call.simulator.worlds.values():

@@ -154,7 +154,6 @@ def _observed(call: ControlCall) -> tuple[Observed, ...]:
 
 
 def _new_id(call: ControlCall) -> str:
-    """Return the id in the body, or a random id. Raise `ControlError` 403 if the token cannot access it."""
     if call.body.id is None:
         return call.simulator.draw_world_id(call.access.prefix or "w_")
     call.access.require_new(call.body.id)
@@ -245,7 +244,6 @@ async def _choose_scenarios(call: ControlCall, uploaded: Iterable[str] = ()) -> 
 
 
 async def _fork(call: ControlCall, world_id: str) -> WorldObject:
-    """Fork a snapshot, then apply the clock, scenarios and settings in the body."""
     simulator, body = call.simulator, call.body
     await call.wake_snapshot(body.from_snapshot)
     snapshot = simulator.snapshots.get(body.from_snapshot)
