@@ -24,7 +24,7 @@ from simulator.engine.control.worlds.documents import (
 from simulator.engine.records.codec import MAX_DEPTH, Codec, StateError, checker, texts_of
 from simulator.engine.rows.error import ControlError
 from simulator.engine.server.runtime import Runtime
-from simulator.engine.text.texts import headers_text, json_text
+from simulator.engine.text.json import headers_text, json_text
 from simulator.engine.worlds.settings import settings_of
 from simulator.engine.worlds.simulator import Blueprint, WorldState, tables_of
 from simulator.host import Simulator, application_of, vocabulary

@@ -12,7 +12,7 @@ from simulator.engine.control.scenarios import faults, recording, scenarios
 from simulator.engine.control.time import advance, clock, seeding
 from simulator.engine.control.webhooks import deliveries, inbox, subscribing
 from simulator.engine.control.worlds import set_aside, settings, snapshots, usage, worlds
-from simulator.engine.rows.by_name import by_name
+from simulator.engine.vocabulary.vocabulary import by_name
 from simulator.engine.worlds.alternatives import Alternatives
 from simulator.engine.worlds.setting_model import model_of
 

@@ -24,8 +24,7 @@ from simulator.engine.records.dropped_rows import DroppedRows
 from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.records.row_text import RowTexts
 from simulator.engine.server.storage import RawPiece
-from simulator.engine.text.json import JsonObject
-from simulator.engine.text.texts import json_text
+from simulator.engine.text.json import JsonObject, json_text
 from simulator.engine.webhooks.courier.courier import wall_clock_ms
 from simulator.engine.worlds.observations import Observed
 from simulator.engine.worlds.simulator import Blueprint, Snapshot, WorldState

@@ -24,7 +24,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypeAlias, Union, get_a
 
 from typing_extensions import is_typeddict
 
-from simulator.engine.text.texts import headers_of, headers_text, json_text, object_of
+from simulator.engine.text.json import headers_of, headers_text, json_text, object_of
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Between, Headers, OneLine, is_one_line
 from simulator.kernel.texts import HeadersText, JsonText, Text

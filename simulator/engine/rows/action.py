@@ -162,9 +162,8 @@ class ActionTable:
         if target is None:
             if world_row is None:
                 kinds = ", ".join(self.kinds(name))
-                raise ControlError(
-                    400, "missing_parameter", f"The action {name} needs a `target`, the id of: {kinds}.", "target"
-                )
+                why = f"The action {name} needs a `target`, the id of: {kinds}."
+                raise ControlError(400, "missing_parameter", why, "target")
             return world_row, None
         record = find(world, target)
         if record is None:

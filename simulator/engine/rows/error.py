@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
-from simulator.engine.rows.by_name import by_name
 from simulator.engine.text.json import JsonObject
 from simulator.kernel.dataclass import dataclass
 
@@ -33,9 +32,9 @@ class ErrorCode:
         return ApiError(self.code, message, param, self.status)
 
 
-ENGINE_ERRORS: Mapping[str, ErrorCode] = by_name(
-    "errors",
-    (
+ENGINE_ERRORS: Mapping[str, ErrorCode] = {
+    row.code: row
+    for row in (
         ErrorCode("unauthorized", 401, "the token is missing, expired or invalid", anywhere=True),
         ErrorCode("forbidden", 403, "the key lacks permission, or the profile is not active", anywhere=True),
         ErrorCode("invalid_request", 400, "the body or query is malformed", anywhere=True, lasting=True),
@@ -48,9 +47,8 @@ ENGINE_ERRORS: Mapping[str, ErrorCode] = by_name(
         ErrorCode("internal_error", 500, "an unexpected error; retry with backoff", anywhere=True),
         ErrorCode("service_unavailable", 503, "the service or a partner is temporarily unavailable", anywhere=True),
         ErrorCode("invalid_state", 409, "the operation is not possible in the present status", "H19"),
-    ),
-    lambda row: row.code,
-)
+    )
+}
 """The errors that the engine itself raises, in every service."""
 
 

@@ -24,8 +24,7 @@ from simulator.engine.server.http.messages import Outgoing
 from simulator.engine.server.http.request import BOOKKEEPING, Request
 from simulator.engine.server.running.chunks import let_others_through
 from simulator.engine.server.runtime import Runtime
-from simulator.engine.text.json import JsonObject
-from simulator.engine.text.texts import json_text
+from simulator.engine.text.json import JsonObject, json_text
 from simulator.engine.worlds import quotas
 from simulator.engine.worlds.settings import assumes, assumes_anything, settings_of
 from simulator.kernel.journal import Cause

@@ -15,8 +15,7 @@ from simulator.engine.records.origins import RequestOrigin
 from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.operation import Answer, Call, Operation
 from simulator.engine.text.fields import parse, unknown_fields
-from simulator.engine.text.json import JsonObject
-from simulator.engine.text.texts import json_text
+from simulator.engine.text.json import JsonObject, json_text
 from simulator.engine.worlds import quotas
 from simulator.kernel.journal import Cause
 

@@ -13,7 +13,9 @@ from typing import Any, TypeAlias
 
 import orjson
 
+from simulator.kernel.fields import one_line
 from simulator.kernel.patterns import compile_late
+from simulator.kernel.texts import NO_HEADERS, NO_MEMBERS, HeadersText, JsonText
 
 JsonObject: TypeAlias = dict[str, Any]
 Shown: TypeAlias = Mapping[str, Any]
@@ -33,8 +35,6 @@ _LONGEST_POWER = 4_000
 """The maximum length of an exponent that is parsed. A longer exponent is compared as a string. Python does not parse
 integers with more than 4,300 digits.
 """
-
-
 _SPARE = 64 * 1024
 """The size in bytes below which a result is copied. orjson returns its whole output buffer, which has at least 4 KB."""
 
@@ -201,3 +201,30 @@ def _filled(value: object, depth: int, pieces: list[bytes]) -> object:
     if isinstance(value, list):
         return [_filled(item, depth - 1, pieces) for item in value]
     return {key: _filled(item, depth - 1, pieces) for key, item in value.items()}
+
+
+def json_text(value: Shown) -> JsonText:
+    """Return a JSON object as a string. All empty objects share the string `NO_MEMBERS`."""
+    return JsonText(dumps(value)) if value else NO_MEMBERS
+
+
+def object_of(text: JsonText) -> JsonObject:
+    """Parse a JSON object from its string. Each call returns a new object."""
+    made: JsonObject = orjson.loads(text.read())
+    return made
+
+
+Pairs: TypeAlias = tuple[tuple[str, str], ...]
+"""Header names and values, in order."""
+
+
+def headers_text(headers: Pairs) -> HeadersText:
+    """Return headers as a string, each on one line. Without headers, return the shared string `NO_HEADERS`."""
+    if not headers:
+        return NO_HEADERS
+    return HeadersText(dumps([(one_line(name), one_line(value)) for name, value in headers]))
+
+
+def headers_of(text: HeadersText) -> Pairs:
+    """Return the headers from their string."""
+    return tuple((name, value) for name, value in orjson.loads(text.read()))

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
-from simulator.engine.text.json import JsonObject, loads
-from simulator.engine.text.texts import Pairs
+from simulator.engine.text.json import JsonObject, Pairs, loads
 from simulator.kernel.fields import one_line
 from simulator.kernel.patterns import compile_late
 

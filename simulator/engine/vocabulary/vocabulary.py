@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import Any, TypeVar
 
 from simulator.engine.rows.action import ActionTable
-from simulator.engine.rows.by_name import by_name
 from simulator.engine.rows.error import ENGINE_ERRORS, ErrorCode
 from simulator.engine.rows.event import EventType
 from simulator.engine.rows.identity import Identity
@@ -23,7 +22,21 @@ from simulator.engine.vocabulary.subjects import Subject, is_end, subjects_of
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import CreationListener, EventListener, FailureHandler, TimerRow, Wiring, World
 
+AnyRow = TypeVar("AnyRow")
 RowT = TypeVar("RowT", bound=EventType | ErrorCode)
+
+
+def by_name(what: str, rows: Iterable[AnyRow], name_of: Callable[[AnyRow], str]) -> dict[str, AnyRow]:
+    """Return a dictionary of rows by name, in the order of `rows`. `what` describes the rows in the error message.
+    Raise `ValueError` if a name occurs twice, because a dictionary would silently drop one of the two rows.
+    """
+    found: dict[str, AnyRow] = {}
+    for row in rows:
+        name = name_of(row)
+        if name in found:
+            raise ValueError(f"two {what} have the name {name!r}")
+        found[name] = row
+    return found
 
 
 def chapter(what: str, rooms: Iterable[Iterable[RowT]]) -> dict[str, RowT]:
@@ -68,9 +81,8 @@ class Vocabulary(Service):
         for kind in self.kinds.values():
             rows = (kind.machine.initial, *kind.machine.rows.values())
             if unknown := {name for row in rows for move in row for name in move.events} - self.events.keys():
-                raise ValueError(
-                    f"no package declares these events that a {kind.name} emits: {', '.join(sorted(unknown))}"
-                )
+                why = f"no package declares these events that a {kind.name} emits: {', '.join(sorted(unknown))}"
+                raise ValueError(why)
         declared = (room.errors for room in rooms)
         self.errors: Mapping[str, ErrorCode] = chapter("errors", (ENGINE_ERRORS.values(), *declared))
         timers = (row for room in rooms for row in room.timers)

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from simulator.engine.text.json import headers_of
 from simulator.engine.text.shapes import (
     EVENT,
     Assumed,
@@ -20,7 +21,6 @@ from simulator.engine.text.shapes import (
     Timestamp,
     page_shape,
 )
-from simulator.engine.text.texts import headers_of
 from simulator.engine.webhooks import records
 from simulator.engine.webhooks.delivery import faults
 from simulator.engine.webhooks.delivery.faults import altered

@@ -19,7 +19,6 @@ from simulator.engine.records.advice import ADVICE, advise
 from simulator.engine.records.origins import ORIGINS
 from simulator.engine.records.records import INDEX
 from simulator.engine.records.requests import requests_of
-from simulator.engine.rows.by_name import by_name
 from simulator.engine.rows.provider import Provider
 from simulator.engine.scenario.files.library import Library, ScenarioFile
 from simulator.engine.scenario.files.shipped import shipped_library
@@ -27,7 +26,7 @@ from simulator.engine.scenario.play.catalogue import UPLOADED, row_of
 from simulator.engine.scenario.play.engine import TABLES as SCENARIO_TABLES
 from simulator.engine.scenario.play.engine import Engine
 from simulator.engine.scenario.play.pending import KINDS
-from simulator.engine.vocabulary.vocabulary import Vocabulary, collected, wiring_of
+from simulator.engine.vocabulary.vocabulary import Vocabulary, by_name, collected, wiring_of
 from simulator.engine.worlds import observations, quotas
 from simulator.engine.worlds.directory import Directory, enter_into, forget, register
 from simulator.engine.worlds.observer import Observer

@@ -15,7 +15,7 @@ import pytest
 from simulator.engine import webhooks
 from simulator.engine.clients.connecting import addresses_of
 from simulator.engine.clients.exchange import MAX_BODY_BYTES
-from simulator.engine.text.texts import headers_of
+from simulator.engine.text.json import headers_of
 from simulator.engine.webhooks import Outcome
 from simulator.engine.webhooks.courier import transport as module
 from simulator.engine.webhooks.courier.courier import Courier

@@ -18,9 +18,8 @@ from simulator.engine.records.codec import StateError, checker
 from simulator.engine.records.dropped_rows import count_dropped, rows_dropped
 from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.records.saved import STRICT, SavedMoment
-from simulator.engine.text.json import JsonObject, dumps
+from simulator.engine.text.json import JsonObject, dumps, json_text, object_of
 from simulator.engine.text.shapes import Count, Timestamp
-from simulator.engine.text.texts import json_text, object_of
 from simulator.engine.worlds.settings import journal_bytes, settings_of
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Cause

@@ -22,9 +22,9 @@ from simulator.engine.records.records import find, ids_newest_first, render
 from simulator.engine.records.requests import requests_of
 from simulator.engine.rows.kind import Record
 from simulator.engine.scenario.play.activation import active
+from simulator.engine.text.json import object_of
 from simulator.engine.text.masking import Masker
 from simulator.engine.text.shapes import Count, OneOf, Timestamp
-from simulator.engine.text.texts import object_of
 from simulator.engine.webhooks import all_deliveries, emails
 from simulator.kernel.clock import format_timestamp, parse_timestamp
 from simulator.kernel.dataclass import dataclass

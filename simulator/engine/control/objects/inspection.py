@@ -19,8 +19,8 @@ from simulator.engine.rows.kind import Record
 from simulator.engine.scenario.play.held_steps import Held, held_steps
 from simulator.engine.scenario.play.pending import KINDS, timers_about
 from simulator.engine.scenario.play.rules import bound_to
+from simulator.engine.text.json import object_of
 from simulator.engine.text.masking import Masker
-from simulator.engine.text.texts import object_of
 from simulator.engine.vocabulary.vocabulary import identity_of, vocabulary_of
 from simulator.engine.webhooks import deliveries_about
 from simulator.engine.webhooks import shapes as webhooks

@@ -215,11 +215,8 @@ class _Route:
         target = self._fill(until.target)
         timer = _next_timer(self._world, target, until.timers)
         if timer is None:
-            raise ControlError(
-                409,
-                "invalid_transition",
-                f"no pending timer will change {target}; perform an action on {target} instead",
-            )
+            why = f"no pending timer will change {target}; perform an action on {target} instead"
+            raise ControlError(409, "invalid_transition", why)
         if len(self._world.wiring.timers[timer.kind].moves) <= 1 or until.most > 1:
             return  # The timer has only one outcome, or it will fire several times.
         emitted = rehearse(self._call.simulator, self._world, timer, self._cause, empty=until.empty)
@@ -253,9 +250,8 @@ class _Route:
             )
             if self._reached() is not None:
                 return
-        raise self._stopped(
-            "the timers fired, but the event did not occur, because something else changed the object in the meantime"
-        )
+        why = "the timers fired, but the event did not occur, because something else changed the object in the meantime"
+        raise self._stopped(why)
 
     async def _advance_empty(self, timer: Timer) -> None:
         """Empty the account's balance, fire a timer, and restore the balance, all in one transaction."""

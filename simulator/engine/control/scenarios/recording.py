@@ -55,9 +55,8 @@ async def recording(call: ControlCall) -> Raw[str]:
     """
     name = call.given("name") or "recording"
     if not parts.is_name(name):
-        raise invalid_parameter(
-            "name", "it must be a letter or digit, then letters, digits, `.`, `_` and `-`, and not `active`"
-        )
+        why = "it must be a letter or digit, then letters, digits, `.`, `_` and `-`, and not `active`"
+        raise invalid_parameter("name", why)
     simulator, since = call.simulator, call.given("since") or ""
     # This runs in a thread and reads a copy of the state, because the journals may be long.
     rows = {path: row for path, row in call.rows.items() if isinstance(row, ControlOperation)}
@@ -70,10 +69,8 @@ def _text(simulator: Simulator, state: WorldState, rows: Rows, since: str, name:
     collector = _Collector(simulator, world, state.blueprint, rows, since)
     text = recorder.Recorder(collector.recording(name), _locator(world)).text().encode()
     if len(text) > FILE.size:
-        raise invalid_parameter(
-            "since",
-            f"the recording is larger than the limit of {FILE.size // 1024**2} MB for a scenario; use a later `since`",
-        )
+        why = f"the recording is larger than the limit of {FILE.size // 1024**2} MB for a scenario; use a later `since`"
+        raise invalid_parameter("since", why)
     return text if _can_be_uploaded(text) else text.replace(b"\n", f"\n{_TOO_LARGE}\n".encode(), 1)
 
 
@@ -152,9 +149,8 @@ class _Collector:
             if not isinstance(row, JournalEntry) and self._recorded_as(row) == "activation":
                 scenarios = _object(row)["names"]
         if from_ms is None:
-            raise invalid_parameter(
-                "since", "it must be a timestamp, or the id of a request or control call of this world"
-            )
+            why = "it must be a timestamp, or the id of a request or control call of this world"
+            raise invalid_parameter("since", why)
         return len(rows), scenarios
 
     def _initial_state(self, scenarios: list[str], start_ms: int) -> Iterator[recorder.Done]:

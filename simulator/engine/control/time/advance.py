@@ -157,9 +157,8 @@ def _span_ms(param: str, value: Any) -> int:
 async def _advance_until(call: ControlCall, world: World) -> AdvanceReceipt:
     goal, partly, horizon = (call.raw.get(name) for name in ("until", "partial", "horizon"))
     if not isinstance(goal, dict):
-        raise invalid_parameter(
-            "until", "it must have the fields event and optionally object_id, or the fields resource and status"
-        )
+        why = "it must have the fields event and optionally object_id, or the fields resource and status"
+        raise invalid_parameter("until", why)
     if not isinstance(partly, bool | None):
         raise invalid_parameter("partial", "it must be true or false")
     span_ms = DEFAULT_HORIZON_MS if horizon is None else _span_ms("horizon", horizon)

@@ -70,9 +70,8 @@ async def seed(call: ControlCall) -> SeedAnswer:
     if body.mix not in history.mixes:
         raise invalid_parameter("mix", f"it must be {' or '.join(history.mixes)}")
     if body.days * body.per_day > _MOST_ORDERS:
-        raise invalid_parameter(
-            "per_day", f"one call creates at most {_MOST_ORDERS:,} orders; split them over several calls"
-        )
+        why = f"one call creates at most {_MOST_ORDERS:,} orders; split them over several calls"
+        raise invalid_parameter("per_day", why)
     if world.now_ms + body.days * DAY_MS > LAST_MS:
         raise invalid_parameter("days", "the clock cannot go past the year 9998")
     call.patience()

@@ -110,9 +110,8 @@ def _plan(call: ControlCall, event: Event, deliver: faults.Deliver) -> DeliveryP
     """Return the fault for the attempts of a resend. The fault is validated like any webhook fault."""
     for name in OF_FIRST_ATTEMPTS:
         if getattr(deliver, name):
-            raise invalid_parameter(
-                f"deliver.{name}", "it applies only to first attempts, and this event was already sent"
-            )
+            why = "it applies only to first attempts, and this event was already sent"
+            raise invalid_parameter(f"deliver.{name}", why)
     about = {"event": event.type} if event.type in call.simulator.vocabulary.events else {}
     asked = deliver.model_dump(exclude_unset=True, exclude_none=True)
     faults.check_fault({"webhook": about, "deliver": asked}, call.simulator.vocabulary)

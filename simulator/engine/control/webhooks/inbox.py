@@ -215,9 +215,8 @@ class Inboxes(Watcher):
         else:
             is_foreign = origin.lower() != own.lower()
         if is_foreign:
-            raise ControlError(
-                403, "forbidden", "An inbox accepts webhooks, but not requests from web pages of other origins."
-            )
+            why = "An inbox accepts webhooks, but not requests from web pages of other origins."
+            raise ControlError(403, "forbidden", why)
         header = call.simulator.provider.signing.signature.signature_header.lower()
         was_sent, sender = call.runtime.courier.sender_of(call.headers.get(header, ""))
         if not was_sent and call.has_scoped_tokens and call.access is NOBODY:

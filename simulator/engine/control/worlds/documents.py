@@ -17,13 +17,12 @@ from simulator.engine.records.codec import Codec, StateError, checker, classes_i
 from simulator.engine.records.dropped_rows import DroppedRows
 from simulator.engine.records.requests import JournalEntry
 from simulator.engine.records.saved import hold_against
-from simulator.engine.rows.by_name import by_name
 from simulator.engine.rows.error import ControlError
 from simulator.engine.scenario.play.catalogue import UPLOADED, row_of
 from simulator.engine.server.checks.idempotency import ANSWERS
 from simulator.engine.server.checks.ratelimit import WINDOWS
-from simulator.engine.text.json import JsonObject, dumps, read_down_to
-from simulator.engine.text.texts import json_text
+from simulator.engine.text.json import JsonObject, dumps, json_text, read_down_to
+from simulator.engine.vocabulary.vocabulary import by_name
 from simulator.engine.worlds.observations import read_all
 from simulator.engine.worlds.settings import DEFAULTS, SETTINGS
 from simulator.engine.worlds.simulator import Blueprint, Simulator, WorldState

@@ -60,9 +60,8 @@ ScenarioChoice = Annotated[
 def _observed_file(value: Any) -> JsonObject | list[JsonObject]:
     if isinstance(value, dict) or (isinstance(value, list) and value and all(isinstance(one, dict) for one in value)):
         return value
-    raise ValueError(
-        "it must be the content of an observed file (`rampsim probe --out` writes one), or a list of such contents"
-    )
+    why = "it must be the content of an observed file (`rampsim probe --out` writes one), or a list of such contents"
+    raise ValueError(why)
 
 
 ObservedFile = Annotated[
@@ -119,9 +118,8 @@ async def create_world(call: ControlCall) -> WorldObject:
     await call.wake(world_id)
     if body.from_snapshot is not None:
         if body.observed is not None:
-            raise invalid_parameter(
-                "observed", "a world that is created from a snapshot uses the snapshot's observations. Omit this field"
-            )
+            why = "a world that is created from a snapshot uses the snapshot's observations. Omit this field"
+            raise invalid_parameter("observed", why)
         return await _fork(call, world_id)
     chosen = await _choose_scenarios(call)
     inherited, clock = simulator.inherited, body.clock or ClockBody()

@@ -10,8 +10,7 @@ from itertools import chain
 from simulator.engine.records.origins import NOTHING_CARRIED, RequestOrigin, origin_of
 from simulator.engine.records.records import find, kind_of, render
 from simulator.engine.scenario.play.matching import ABSENT, CARRIED, dig
-from simulator.engine.text.json import Shown
-from simulator.engine.text.texts import object_of
+from simulator.engine.text.json import Shown, object_of
 from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.texts import NO_MEMBERS

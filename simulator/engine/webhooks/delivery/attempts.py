@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.engine.text.texts import headers_text
+from simulator.engine.text.json import headers_text
 from simulator.engine.webhooks import records
 from simulator.engine.webhooks.delivery import faults
 from simulator.engine.webhooks.delivery.deliveries import deliveries_of, endpoint_of

@@ -16,8 +16,7 @@ from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.rows.money import Money
 from simulator.engine.rows.operation import Operation
 from simulator.engine.rows.room import Room
-from simulator.engine.text.json import dumps
-from simulator.engine.text.texts import headers_text
+from simulator.engine.text.json import dumps, headers_text
 from simulator.engine.vocabulary.vocabulary import Vocabulary
 from simulator.engine.webhooks import Delivery
 from simulator.engine.webhooks.records import DELIVERIES, ENDPOINTS, Webhook

@@ -23,7 +23,7 @@ from simulator.engine.records.records import (
     save,
 )
 from simulator.engine.rows.kind import Record
-from simulator.engine.text.texts import json_text
+from simulator.engine.text.json import json_text
 from simulator.kernel.journal import Cause, HistoryEntry
 from simulator.kernel.machine import IllegalMove
 from simulator.kernel.world import World

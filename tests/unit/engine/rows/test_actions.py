@@ -14,8 +14,7 @@ from simulator.engine.rows.action import Action, ActionCall, ActionTable, Perfor
 from simulator.engine.rows.error import ApiError, ControlError, ErrorCode, invalid
 from simulator.engine.rows.kind import Record
 from simulator.engine.text.fields import Body, Text
-from simulator.engine.text.json import JsonObject
-from simulator.engine.text.texts import json_text
+from simulator.engine.text.json import JsonObject, json_text
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import NO_ORIGIN, Origin, World
 from tests.unit.engine.rows import lamps

@@ -9,7 +9,7 @@ from simulator.engine.records.records import create, new_fields
 from simulator.engine.scenario.files.library import Library
 from simulator.engine.scenario.files.loader import Loader
 from simulator.engine.scenario.play.engine import Engine
-from simulator.engine.text.texts import json_text
+from simulator.engine.text.json import json_text
 from simulator.engine.vocabulary.vocabulary import collected, wiring_of
 from simulator.kernel.clock import Clock, parse_timestamp
 from simulator.kernel.journal import Cause

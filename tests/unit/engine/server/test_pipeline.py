@@ -12,7 +12,7 @@ from simulator.engine.rows.error import ApiError, invalid, not_found
 from simulator.engine.rows.operation import Call, Operation
 from simulator.engine.server.pipeline import admit, no_gates, perform, validate
 from simulator.engine.text.fields import Body, Text
-from simulator.engine.text.texts import json_text
+from simulator.engine.text.json import json_text
 from simulator.kernel.journal import Cause
 from tests.unit.engine.rows import lamps
 

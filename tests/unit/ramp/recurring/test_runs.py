@@ -11,7 +11,7 @@ from simulator.engine.records.records import find, present
 from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.operation import Call
 from simulator.engine.server.pipeline import perform
-from simulator.engine.text.texts import json_text
+from simulator.engine.text.json import json_text
 from simulator.kernel.journal import Cause
 from simulator.kernel.ledger import available, held
 from simulator.kernel.store import TableKey
