@@ -125,13 +125,8 @@ class DeliveryPlan(Effects):
 
 def put_in_force(world: World, given: JsonObject, scenario: str | None = None) -> FaultEntry:
     """Activate a validated fault for a scenario or request. Return its table row. Call this inside a transaction."""
-    row = {
-        "id": world.streams.identifier("flt_", "ids.fault"),
-        **given,
-        "times_left": given.get("times"),
-        "hits": 0,
-        "scenario": scenario,
-    }
+    state = {"times_left": given.get("times"), "hits": 0, "scenario": scenario}
+    row = {"id": world.streams.identifier("flt_", "ids.fault"), **given, **state}
     entry = cast("FaultEntry", row)  # The models have validated these values.
     world.store[FAULTS].put(entry["id"], entry)
     return entry

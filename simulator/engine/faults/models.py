@@ -251,10 +251,8 @@ def wrongs_of_fault(fault: Fault, vocabulary: Vocabulary | None) -> Iterator[Wro
         yield wrong("respond", "after_commit needs respond, which replaces the response, or drop, which loses it")
     asked = [name for name in BodyMutations.model_fields if getattr(fault, name)]
     if asked and (fault.respond is not None or fault.drop):
-        yield wrong(
-            "respond" if fault.respond is not None else "drop",
-            f"it cannot be combined with {', '.join(asked)}: these change the real response, which is not sent",
-        )
+        why = f"it cannot be combined with {', '.join(asked)}: these change the real response, which is not sent"
+        yield wrong("drop" if fault.respond is None else "respond", why)
     if vocabulary is None:
         return
     known = vocabulary.actions.of_world
@@ -324,10 +322,8 @@ def _met(match: Match, operations: Iterable[Operation]) -> Iterator[Operation]:
 
 def _wrong_delivery(deliver: Deliver) -> Iterator[Wrong]:
     """Yield the problems with a fault's effects on a delivery: invalid durations, conflicting fields, or no effect."""
-    durations = [
-        *_wrong_delay(deliver.delay, "deliver.delay"),
-        *_wrong_delay(deliver.slow, "deliver.slow", LONGEST_SLOWNESS_MS),
-    ]
+    durations = list(_wrong_delay(deliver.delay, "deliver.delay"))
+    durations += _wrong_delay(deliver.slow, "deliver.slow", LONGEST_SLOWNESS_MS)
     yield from durations
     acting = [name for name in Deliver.model_fields if getattr(deliver, name) not in (None, False)]
     if not durations and all(_is_idle(deliver, name) for name in acting):

@@ -119,9 +119,8 @@ def _noted(world: World) -> Iterator[Finding]:
     for (kind, message), rows in groups.items():
         shown = [tuple(row["requests"]) for row in rows]
         subject = next((names[0] for names in shown if names), kind)
-        signals = [
-            Signal(kind, subject, parse_timestamp(row["at"]), names, names, message)
-            for row, names in zip(rows, shown, strict=True)
-        ]
+        times = (parse_timestamp(row["at"]) for row in rows)
+        pairs = zip(times, shown, strict=True)
+        signals = [Signal(kind, subject, at_ms, names, names, message) for at_ms, names in pairs]
         kind_of_room = AdviceKind(rows[-1]["severity"], "{detail}", rows[-1]["what_to_do"], clauses.get(kind, ""))
         yield _finding(world, kind_of_room, message, signals)

@@ -56,22 +56,14 @@ def catalogue(
 ) -> dict[str, list[Item]]:
     """Return all items that can be covered, by dimension, in table order."""
     operations, table_cells = tuple(operations), tuple(table_cells)
-    codes = [
-        Item((row.name, code), {"operation": row.name, "code": code})
-        for row in operations
-        for code in dict.fromkeys(row.errors)
-    ]
-    common = [
-        Item((ANY_OPERATION, code), {"operation": ANY_OPERATION, "code": code})
-        for code, row in vocabulary.errors.items()
-        if row.anywhere
-    ]
+    errors = [(ANY_OPERATION, code) for code, row in vocabulary.errors.items() if row.anywhere]
+    errors += [(row.name, code) for row in operations for code in dict.fromkeys(row.errors)]
     states = dict.fromkeys((cell.kind, cell.target) for cell in table_cells)
     return {
         "operations": [
             Item((row.name,), {"method": row.method, "path": row.path}, ("called", "succeeded")) for row in operations
         ],
-        "errors": [*common, *codes],
+        "errors": [Item(key, {"operation": key[0], "code": key[1]}) for key in errors],
         "states": [Item(key, {"kind": key[0], "state": key[1]}) for key in states],
         "transitions": [
             Item(cell, {"kind": cell.kind, "from": cell.source, "trigger": cell.on, "to": cell.target})
@@ -97,11 +89,8 @@ def coverage_of(counts: Counts, operations: Iterable[Operation], world: World, n
     for dimension, items in catalogue(operations, cells(world), vocabulary).items():
         shown = [_show(item, counts.get((dimension, item.key), Count())) for item in items]
         known.update((dimension, item.key) for item in items)
-        dimensions[dimension] = {
-            "title": TITLES[dimension],
-            **_totals(sum(row["covered"] for row in shown), len(shown)),
-            "items": shown,
-        }
+        totals = _totals(sum(row["covered"] for row in shown), len(shown))
+        dimensions[dimension] = {"title": TITLES[dimension], **totals, "items": shown}
     covered, total = (sum(part[key] for part in dimensions.values()) for key in ("covered", "total"))
     undeclared = [
         {"item": " ".join(key), "hits": count.numbers["hits"]}

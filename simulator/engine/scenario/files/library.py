@@ -20,12 +20,16 @@ SUFFIXES = (".yaml", ".yml", ".json")
 
 
 class FileProblem(TypedDict):
-    """A problem in a scenario file, as reported in responses. Lines and columns start at 1."""
+    """A problem or warning in a scenario file."""
 
     path: str
+    """The path in the document."""
     line: int
+    """The line number, starting at 1."""
     column: int
+    """The column number, starting at 1."""
     message: str
+    """The warning message."""
 
 
 @dataclass(frozen=True)
@@ -43,13 +47,11 @@ class ScenarioFile:
 
     @property
     def name(self) -> str:
-        name: str = self.document["name"]
-        return name
+        return str(self.document["name"])
 
     @property
     def description(self) -> str:
-        description: str = self.document.get("description", "")
-        return description
+        return str(self.document.get("description", ""))
 
     @cached_property
     def script(self) -> Script:

@@ -44,12 +44,8 @@ def shipped_library(vocabulary: Vocabulary, directory: Path | None = None, compi
 
 def line_of(path: Path, file: ScenarioFile) -> bytes:
     """Return the compiled form of a scenario file: its line in `scenarios.json`."""
-    row = {
-        "of": sha256(path.read_bytes()).hexdigest(),
-        "document": file.document,
-        "lines": file.lines,
-        "warnings": file.warnings,
-    }
+    digest = sha256(path.read_bytes()).hexdigest()
+    row = {"of": digest, "document": file.document, "lines": file.lines, "warnings": file.warnings}
     return b"%s:%s" % (orjson.dumps(path.stem), orjson.dumps(row))
 
 

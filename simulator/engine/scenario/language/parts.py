@@ -35,23 +35,12 @@ DURATION_SCHEMA: JsonSchemaValue = {
         {"type": "number", "minimum": 0, "description": "seconds"},
     ]
 }
+_SAYS = "The shortest and the longest. The duration is drawn from the world's seed."
+_BOUNDS = {"type": "array", "items": DURATION_SCHEMA, "minItems": 2, "maxItems": 2, "description": _SAYS}
 _SPAN_SCHEMA: JsonSchemaValue = {
     "anyOf": [
         *DURATION_SCHEMA["anyOf"],
-        {
-            "type": "object",
-            "properties": {
-                "between": {
-                    "type": "array",
-                    "items": DURATION_SCHEMA,
-                    "minItems": 2,
-                    "maxItems": 2,
-                    "description": "The shortest and the longest. The duration is drawn from the world's seed.",
-                }
-            },
-            "required": ["between"],
-            "additionalProperties": False,
-        },
+        {"type": "object", "properties": {"between": _BOUNDS}, "required": ["between"], "additionalProperties": False},
     ]
 }
 

@@ -9,6 +9,7 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
+from simulator.engine.scenario.files.library import FileProblem
 from simulator.engine.text.shapes import Count, Timestamp
 
 
@@ -24,17 +25,8 @@ class ScenarioEntry(TypedDict):
     stopped: Annotated[str | None, Field(description="Why the simulator stopped it; null if it did not.")]
 
 
-class ScenarioWarning(TypedDict):
+class ScenarioWarning(FileProblem):
     """Something in a scenario that is possible but probably not intended."""
-
-    path: str
-    """The path in the document."""
-    line: int
-    """The line number, starting at 1."""
-    column: int
-    """The column number, starting at 1."""
-    message: str
-    """The warning message."""
 
 
 @with_config(extra="allow")

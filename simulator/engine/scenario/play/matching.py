@@ -4,6 +4,7 @@ compiled only once, because it is tested for every event and rarely matches.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal, InvalidOperation
 from fnmatch import fnmatchcase
@@ -124,12 +125,7 @@ def number_of(value: object) -> Decimal | None:
     return number if number.is_finite() else None
 
 
-_COMPARISONS: Mapping[str, Callable[[Decimal, Decimal], bool]] = {
-    "gt": lambda value, bound: value > bound,
-    "gte": lambda value, bound: value >= bound,
-    "lt": lambda value, bound: value < bound,
-    "lte": lambda value, bound: value <= bound,
-}
+_COMPARISONS = {"gt": operator.gt, "gte": operator.ge, "lt": operator.lt, "lte": operator.le}
 _STRING_TESTS = frozenset({"starts_with", "ends_with", "matches", "names_scenario"})
 
 

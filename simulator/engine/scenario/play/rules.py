@@ -151,7 +151,7 @@ def _offer(
 ) -> bool:
     name = scenario.file.name
     for prepared in rules:
-        groups = _take(context, world, name, prepared, view, bound_id)
+        groups = _take(context, name, prepared, view, bound_id)
         if groups is not None:
             part, place = prepared.part, prepared.place
             note(world, name, "fired", part, place, object=occurrence.object_id, event=occurrence.event)
@@ -161,13 +161,7 @@ def _offer(
 
 
 def answer_for(
-    context: Context,
-    world: World,
-    environment: str,
-    method: str,
-    path: str,
-    body: Mapping[str, object],
-    chosen: str = "",
+    context: Context, world: World, environment: str, method: str, path: str, body: Mapping[str, object], chosen: str
 ) -> Answer | None:
     """Return the error response of the first `on: request` rule that matches a call, or None if no rule returns an
     error (decision H2).
@@ -188,7 +182,7 @@ def answer_for(
         name = scenario.file.name
         view = View(world, environment, {"method": method, "path": path}, body=body)
         for prepared in rules:
-            if _take(context, world, name, prepared, view, "") is None:
+            if _take(context, name, prepared, view, "") is None:
                 continue
             note(world, name, "fired", prepared.part, prepared.place, event=REQUEST, request=f"{method} {path}")
             answer = prepared.rule.answer
@@ -201,14 +195,12 @@ def answer_for(
     return None
 
 
-def _take(
-    context: Context, world: World, name: str, prepared: PreparedRule, view: View, bound_id: str
-) -> dict[str, str] | None:
+def _take(context: Context, name: str, prepared: PreparedRule, view: View, bound_id: str) -> dict[str, str] | None:
     """Return the named groups of the rule's patterns and count the firing if a rule fires, otherwise None."""
     # The order of these tests is part of the language. A rule whose `where` fails draws nothing, so unrelated objects
     # do not shift the random draws. A rule that loses its draw is not counted, so a rule with `times: 1, probability:
     # 0.5` fires eventually.
-    rule, counts = prepared.rule, world.store[COUNTS]
+    rule, world, counts = prepared.rule, view.world, view.world.store[COUNTS]
     key = "" if rule.times is None else f"{name}|{prepared.index}|{bound_id}"
     count = counts.get(key) or 0
     if rule.times is not None and count >= rule.times:

@@ -78,11 +78,8 @@ def paths_to(world: World, actions: ActionTable, record: Record, event: str) -> 
         return found
     extra = _events_without_move(world, record.kind)
     if not any(event in move.events for row in (*machine.rows.values(), *extra.values()) for move in row):
-        raise _refused(
-            f"{event} happens only when a resource is created, but {record.id} already exists. "
-            "Trigger the event without a target.",
-            allowed,
-        )
+        message = f"{event} happens only when a resource is created, but {record.id} already exists."
+        raise _refused(f"{message} Trigger the event without a target.", allowed)
     message = f"There is no legal path from a {_named(record)} in the state {record.status!r} to {event}."
     raise _refused(message, allowed)
 

@@ -57,12 +57,8 @@ class RunResult:
 
     def suite(self) -> Suite:
         """The result as a JUnit suite, with one test case for the `drive` section and one for each expectation."""
-        cases = [
-            Case(
-                f"scenario.{self.name}",
-                check.name,
-                None if check.passed else Failure(check.problem.splitlines()[0], check.problem),
-            )
-            for check in self.checks
-        ]
+        cases = []
+        for check in self.checks:
+            failure = None if check.passed else Failure(check.problem.splitlines()[0], check.problem)
+            cases.append(Case(f"scenario.{self.name}", check.name, failure))
         return Suite(self.name, cases, output=self.readable())
