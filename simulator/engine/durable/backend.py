@@ -18,24 +18,8 @@ class StoreError(Exception):
     """A store operation failed. The message states what failed, why, and what to do."""
 
 
-class StoreLocked(StoreError):
-    """Another server or program is using the store."""
-
-
 class StoreDamaged(StoreError):
     """The file or database is not a rampsim store, or its content differs from what was written."""
-
-
-class StoreNewer(StoreError):
-    """A newer version wrote the store, and this version does not support the format."""
-
-
-class StoreFull(StoreError):
-    """The disk is full."""
-
-
-class StoreFailed(StoreError):
-    """Reading or writing failed."""
 
 
 @dataclass(frozen=True)
@@ -139,8 +123,7 @@ class Backend(Protocol):
     async def open(self) -> None:
         """Open the database, and create missing tables.
 
-        This method can be called again after a failure. Raise `StoreLocked`, `StoreDamaged` or `StoreNewer` if the
-        database cannot be used.
+        This method can be called again after a failure. Raise `StoreError` if the database cannot be used.
         """
 
     async def heads(self) -> Sequence[str]:
@@ -164,8 +147,8 @@ class Backend(Protocol):
     async def compact(self, world: str, number: int, parts: Callable[[], Iterator[bytes]]) -> int:
         """Replace the base (full state) of a world and the entries (later changes) up to `number` with a new base.
 
-        Return the size of the new base in bytes. If another world with the same id has replaced the world, do nothing
-        and return 0. Batches may be committed while this method runs.
+        Return the size of the new base in bytes, or 0 if the new base is stale, for example because another world with
+        the same id has replaced the world. Batches may be committed while this method runs.
         """
 
     async def close(self) -> None:

@@ -48,12 +48,15 @@ def put_cards(connection: sqlite3.Connection, cards: Mapping[str, NewCard]) -> s
             continue
         digest = _digests(connection, heads, "WHERE world = ?", (world,))[world]
         connection.execute("INSERT OR REPLACE INTO cards VALUES (?, ?, ?)", (world, digest, content))
-        connection.execute(
-            "UPDATE worlds SET used_ms = ?, objects = ?, journal_bytes = ? WHERE id = ?",
-            (use.used_ms, use.objects, use.journal_bytes, world),
-        )
+        put_uses(connection, {world: use})
         written.add(world)
     return written
+
+
+def put_uses(connection: sqlite3.Connection, uses: Mapping[str, Use]) -> None:
+    """Write the last-used times of worlds. Call this inside a transaction."""
+    rows = [(use.used_ms, use.objects, use.journal_bytes, world) for world, use in uses.items()]
+    connection.executemany("UPDATE worlds SET used_ms = ?, objects = ?, journal_bytes = ? WHERE id = ?", rows)
 
 
 def _digests(connection: sqlite3.Connection, heads: Iterable[Any], where: str, values: Any) -> dict[str, int]:

@@ -10,7 +10,7 @@ import struct
 from errno import EDQUOT, ENOSPC
 from pathlib import Path
 
-from simulator.engine.durable.backend import StoreFailed, StoreLocked
+from simulator.engine.durable.backend import StoreError
 
 try:
     import fcntl
@@ -28,8 +28,8 @@ _BY_OPEN_FILE: int | None = getattr(fcntl, "F_OFD_SETLK", None)
 class FileLock:
     """Two file locks on a SQLite database. Both locks end when this process ends.
 
-    Raise `StoreLocked` if another server holds one of the locks, `StoreFailed` if a file cannot be opened, and
-    `OSError` if the disk is full.
+    Raise `StoreError` if another server holds one of the locks or a file cannot be opened, and `OSError` if the disk is
+    full.
 
     The first lock is on a file next to the database. This file contains the process id. Symbolic links to the database
     are resolved first, but a hard link would bypass this lock. The second lock is therefore on the database file
@@ -39,7 +39,7 @@ class FileLock:
     def __init__(self, path: Path) -> None:
         self._files: list[int] = []
         if fcntl is None:
-            raise StoreFailed(
+            raise StoreError(
                 "a SQLite store needs file locks that this system does not have: run the server in a container, or "
                 "use a PostgreSQL store"
             )
@@ -56,14 +56,14 @@ class FileLock:
             fcntl.flock(beside, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             holder = os.pread(beside, 20, 0).decode("ascii", "replace").strip() or "unknown"
-            raise StoreLocked(
+            raise StoreError(
                 f"another rampsim serves {str(path)!r} (process {holder}). Stop it, or use another file"
             ) from None
         database = self._open(path, real)
         try:
             _lock_byte(database)
         except OSError:
-            raise StoreLocked(
+            raise StoreError(
                 f"another rampsim serves {str(path)!r} under another name (a hard link). Stop it, or use another file"
             ) from None
         os.ftruncate(beside, 0)
@@ -75,7 +75,7 @@ class FileLock:
         except OSError as error:
             if error.errno in (ENOSPC, EDQUOT):
                 raise
-            raise StoreFailed(
+            raise StoreError(
                 f"{str(named)!r} cannot be written ({error.strerror}): give this user write access to it"
             ) from None
         self._files.append(file)

@@ -19,24 +19,9 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 from zlib import crc32
 
-from simulator.engine.durable.backend import (
-    Batch,
-    Change,
-    Sizes,
-    SnapshotDeleted,
-    SnapshotSaved,
-    StoreDamaged,
-    StoredWorld,
-    StoreError,
-    StoreFailed,
-    StoreFull,
-    StoreLocked,
-    StoreNewer,
-    WorldBegan,
-    WorldChanged,
-    WorldEnded,
-)
-from simulator.engine.durable.cards import SCHEMA, NewCard, cards_in, put_cards, raw_pieces
+from simulator.engine.durable import backend
+from simulator.engine.durable.backend import Batch, Sizes, StoreDamaged, StoredWorld, StoreError
+from simulator.engine.durable.cards import SCHEMA, NewCard, cards_in, put_cards, put_uses, raw_pieces
 from simulator.engine.durable.locking import FileLock
 from simulator.engine.durable.sqlite_schema import FORMAT, PRAGMAS, TABLES, UPGRADES
 from simulator.engine.server.storage import RawPiece, Use
@@ -52,7 +37,7 @@ T = TypeVar("T")
 _Row: TypeAlias = tuple[str, int, int, bytes]
 
 
-class SqliteStore:
+class SqliteStore(backend.Backend):
     """A SQLite file in which worlds are saved. A missing file is created. A missing directory is an error."""
 
     is_shared = False
@@ -70,30 +55,28 @@ class SqliteStore:
         await self._do(self._acquire)
 
     async def heads(self) -> Sequence[str]:
-        return await self._do(lambda: [row[0] for row in self._rows("SELECT id FROM worlds ORDER BY place")])
+        return await self._do(lambda: [row[0] for row in self._run("SELECT id FROM worlds ORDER BY place")])
 
     async def uses(self) -> Mapping[str, Use]:
         query = "SELECT id, used_ms, objects, journal_bytes FROM worlds ORDER BY place"
-        return await self._do(lambda: {world: Use(*use) for world, *use in self._rows(query)})
+        return await self._do(lambda: {world: Use(*use) for world, *use in self._run(query)})
 
     async def load(self, world: str) -> StoredWorld:
         return await self._do(lambda: self._load(world))
 
     async def cards(self) -> Mapping[str, bytes]:
-        """Return the content of every valid card (summary of a suspended world), by world id."""
+        """Call `cards.cards_in`."""
         return await self._do(lambda: cards_in(self._connection))
 
     async def put_cards(self, cards: Mapping[str, NewCard]) -> set[str]:
-        """Write cards (summaries of worlds). Return the ids of the worlds whose cards were written. A card is skipped
-        if its world has later changes.
-        """
+        """Call `cards.put_cards` in a transaction."""
         return await self._do(lambda: self._in_transaction(lambda: put_cards(self._connection, cards)))
 
     async def raw(self, world: str) -> Sequence[RawPiece]:
         return await self._do(lambda: self._raw(world))
 
     async def server(self) -> Mapping[str, bytes]:
-        return await self._do(lambda: dict(self._rows("SELECT name, value FROM server ORDER BY name")))
+        return await self._do(lambda: dict(self._run("SELECT name, value FROM server ORDER BY name")))
 
     async def commit(self, batch: Batch) -> Sizes:
         return await self._do(lambda: self._commit(batch))
@@ -131,9 +114,9 @@ class SqliteStore:
     def _acquire(self) -> None:
         self._close()
         if not self._path.parent.is_dir():
-            raise StoreFailed(f"the directory {str(self._path.parent)!r} does not exist; create it first")
+            raise StoreError(f"the directory {str(self._path.parent)!r} does not exist; create it first")
         if self._path.is_dir():
-            raise StoreFailed(f"{self.name!r} is a directory; use a file in it")
+            raise StoreError(f"{self.name!r} is a directory; use a file in it")
         if self._lock is None:
             self._lock = FileLock(self._path)
         try:
@@ -174,7 +157,7 @@ class SqliteStore:
         if not written.isdecimal():
             raise StoreDamaged(f"{self.name!r} has no format number, so it is not a rampsim store; use another file")
         if int(written) > FORMAT:
-            raise StoreNewer(
+            raise StoreError(
                 f"{self.name!r} was written by a newer rampsim ({by}, format {written}; this is {__version__}, "
                 f"format {FORMAT}): use that version, or another file"
             )
@@ -200,31 +183,28 @@ class SqliteStore:
     @property
     def _connection(self) -> sqlite3.Connection:
         if self._open is None:
-            raise StoreFailed(f"{self.name!r} is closed")
+            raise StoreError(f"{self.name!r} is closed")
         return self._open
 
-    def _rows(self, query: str, *values: object) -> Iterable[Any]:
-        return self._connection.execute(query, values)
+    def _run(self, statement: str, *values: object) -> sqlite3.Cursor:
+        return self._connection.execute(statement, values)
 
     def _load(self, world: str) -> StoredWorld:
-        asked = "SELECT number, base, used_ms FROM worlds WHERE id = ?"
-        found = self._connection.execute(asked, (world,)).fetchone()
+        found = self._run("SELECT number, base, used_ms FROM worlds WHERE id = ?", world).fetchone()
         if found is None:
             raise KeyError(world)
         number, base, used_ms = found
-        rows = list(self._rows("SELECT number, crc, content FROM entries WHERE world = ? ORDER BY number", world))
+        rows = self._run("SELECT number, crc, content FROM entries WHERE world = ? ORDER BY number", world).fetchall()
         last = number + len(rows)
         if [row[0] for row in rows] != list(range(number + 1, last + 1)):
-            raise StoreDamaged(
-                f"{self.name!r} is damaged: entries of the world {world!r} are missing; restore a backup"
-            )
-        snapshots = self._rows("SELECT base FROM snapshots WHERE world = ? ORDER BY place", world)
+            raise self._damaged(f"entries of the world {world!r} are missing; restore a backup")
+        snapshots = self._run("SELECT base FROM snapshots WHERE world = ? ORDER BY place", world)
         return StoredWorld(
             world,
             last,
             self._parts(base, world),
             [self._whole(crc, content, world) for _, crc, content in rows],
-            [self._parts(one, world) for (one,) in list(snapshots)],
+            [self._parts(one, world) for (one,) in snapshots.fetchall()],
             used_ms,
         )
 
@@ -234,21 +214,20 @@ class SqliteStore:
         return raw_pieces(self._connection, world, base)
 
     def _parts(self, base: int, world: str) -> list[bytes]:
-        rows = self._rows("SELECT crc, content FROM parts WHERE base = ? ORDER BY number", base)
+        rows = self._run("SELECT crc, content FROM parts WHERE base = ? ORDER BY number", base)
         parts = [self._whole(crc, content, world) for crc, content in rows]
         if not parts:
-            raise StoreDamaged(
-                f"{self.name!r} is damaged: the saved state of the world {world!r} is missing; restore a backup"
-            )
+            raise self._damaged(f"the saved state of the world {world!r} is missing; restore a backup")
         return parts
 
     def _whole(self, crc: int, content: object, world: str) -> bytes:
         if not isinstance(content, bytes) or crc32(content) != crc:
-            raise StoreDamaged(
-                f"{self.name!r} is damaged: its data for the world {world!r} differs from what was saved; "
-                "restore a backup, or use another file"
-            )
+            why = f"its data for the world {world!r} differs from what was saved; restore a backup, or use another file"
+            raise self._damaged(why)
         return content
+
+    def _damaged(self, why: str) -> StoreDamaged:
+        return StoreDamaged(f"{self.name!r} is damaged: {why}")
 
     # Writing
 
@@ -273,7 +252,7 @@ class SqliteStore:
         """Save all changes in a batch in one transaction."""
         # Nearly every batch contains entries only. It becomes one statement without BEGIN and COMMIT, because this
         # thread waits after each statement for the interpreter lock, which the event loop holds.
-        entries = [change for change in batch.changes if isinstance(change, WorldChanged)]
+        entries = [change for change in batch.changes if isinstance(change, backend.WorldChanged)]
         rows = [(one.world, one.number, crc32(content), content) for one in entries for content in (one.entry(),)]
         sizes = Sizes({}, {world: len(content) for world, _, _, content in rows})
         if not (batch.changes or batch.server or batch.uses):
@@ -281,60 +260,52 @@ class SqliteStore:
         if len(rows) == len(batch.changes) <= _ROWS_AT_ONCE and not batch.server and not batch.uses:
             self._put_entries(rows)
             return sizes
-        with self._transaction() as write:
+        with self._transaction():
             for change in batch.changes:
-                self._write(write, change, sizes)
+                self._write(change, sizes)
             for start in range(0, len(rows), _ROWS_AT_ONCE):
                 self._put_entries(rows[start : start + _ROWS_AT_ONCE])
-            if batch.server:
-                write.executemany("INSERT OR REPLACE INTO server VALUES (?, ?)", batch.server.items())
-            used = [(use.used_ms, use.objects, use.journal_bytes, world) for world, use in batch.uses.items()]
-            write.executemany("UPDATE worlds SET used_ms = ?, objects = ?, journal_bytes = ? WHERE id = ?", used)
+            for name, value in batch.server.items():
+                self._run("INSERT OR REPLACE INTO server VALUES (?, ?)", name, value)
+            put_uses(self._connection, batch.uses)
         return sizes
 
     def _put_entries(self, rows: Sequence[_Row]) -> None:
         statement = f"INSERT INTO entries VALUES {', '.join(['(?, ?, ?, ?)'] * len(rows))}"
         self._connection.execute(statement, list(chain.from_iterable(rows)))
 
-    def _write(self, write: sqlite3.Connection, change: Change, sizes: Any) -> None:
+    def _write(self, change: backend.Change, sizes: Any) -> None:
         match change:
-            case WorldChanged():
+            case backend.WorldChanged():
                 pass  # The caller writes all entries together.
-            case WorldBegan(world, number, parts):
+            case backend.WorldBegan(world, number, parts):
                 old = self._base_of(world)
                 base, sizes.bases[world] = self._put_base(parts())
                 self._delete_base(old)
-                write.execute("DELETE FROM entries WHERE world = ?", (world,))
-                write.execute(
-                    "INSERT INTO worlds (id, number, base) VALUES (?, ?, ?) "
-                    "ON CONFLICT (id) DO UPDATE SET number = excluded.number, base = excluded.base",
-                    (world, number, base),
-                )
-            case WorldEnded(world):
-                snapshots = list(self._rows("SELECT base FROM snapshots WHERE world = ?", world))
+                self._run("DELETE FROM entries WHERE world = ?", world)
+                put = "INSERT INTO worlds (id, number, base) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE "
+                self._run(put + "SET number = excluded.number, base = excluded.base", world, number, base)
+            case backend.WorldEnded(world):
+                snapshots = self._run("SELECT base FROM snapshots WHERE world = ?", world).fetchall()
                 for base in (self._base_of(world), *(base for (base,) in snapshots)):
                     self._delete_base(base)
-                for table, column in (
-                    ("entries", "world"),
-                    ("snapshots", "world"),
-                    ("cards", "world"),
-                    ("worlds", "id"),
-                ):
-                    write.execute(f"DELETE FROM {table} WHERE {column} = ?", (world,))
-            case SnapshotSaved(identifier, world, parts):
+                for table in ("entries", "snapshots", "cards"):
+                    self._run(f"DELETE FROM {table} WHERE world = ?", world)
+                self._run("DELETE FROM worlds WHERE id = ?", world)
+            case backend.SnapshotSaved(identifier, world, parts):
                 base, _ = self._put_base(parts())
-                write.execute("INSERT INTO snapshots (id, world, base) VALUES (?, ?, ?)", (identifier, world, base))
-            case SnapshotDeleted(identifier):
-                row = write.execute("SELECT base FROM snapshots WHERE id = ?", (identifier,)).fetchone()
+                self._run("INSERT INTO snapshots (id, world, base) VALUES (?, ?, ?)", identifier, world, base)
+            case backend.SnapshotDeleted(identifier):
+                row = self._run("SELECT base FROM snapshots WHERE id = ?", identifier).fetchone()
                 self._delete_base(None if row is None else row[0])
-                write.execute("DELETE FROM snapshots WHERE id = ?", (identifier,))
+                self._run("DELETE FROM snapshots WHERE id = ?", identifier)
 
     def _base_of(self, world: str) -> int | None:
-        row = self._connection.execute("SELECT base FROM worlds WHERE id = ?", (world,)).fetchone()
+        row = self._run("SELECT base FROM worlds WHERE id = ?", world).fetchone()
         return None if row is None else row[0]
 
     def _new_base(self) -> int:
-        made = self._connection.execute("INSERT INTO bases DEFAULT VALUES").lastrowid
+        made = self._run("INSERT INTO bases DEFAULT VALUES").lastrowid
         assert made is not None
         return made
 
@@ -346,23 +317,22 @@ class SqliteStore:
         return base, size
 
     def _put_part(self, base: int, place: int, part: bytes) -> None:
-        self._connection.execute("INSERT INTO parts VALUES (?, ?, ?, ?)", (base, place, crc32(part), part))
+        self._run("INSERT INTO parts VALUES (?, ?, ?, ?)", base, place, crc32(part), part)
 
     def _delete_base(self, base: int | None) -> None:
-        self._connection.execute("DELETE FROM parts WHERE base = ?", (base,))
-        self._connection.execute("DELETE FROM bases WHERE id = ?", (base,))
+        self._run("DELETE FROM parts WHERE base = ?", base)
+        self._run("DELETE FROM bases WHERE id = ?", base)
 
     def _take_base(self, world: str, old: int, new: int, number: int) -> bool:
-        """Replace a world's base (its saved full state) `old` with `new`, and delete the entries (changes) up to
-        `number`.
+        """Replace a world's base `old` with `new`, and delete the entries up to `number`.
 
         If `old` is no longer the world's base, delete `new` and return False.
         """
         asked = "UPDATE worlds SET base = ?, number = ? WHERE id = ? AND base = ?"
-        taken = self._connection.execute(asked, (new, number, world, old)).rowcount == 1
+        taken = self._run(asked, new, number, world, old).rowcount == 1
         self._delete_base(old if taken else new)
         if taken:
-            self._connection.execute("DELETE FROM entries WHERE world = ? AND number <= ?", (world, number))
+            self._run("DELETE FROM entries WHERE world = ? AND number <= ?", world, number)
         return taken
 
     # Errors
@@ -374,9 +344,9 @@ class SqliteStore:
         except sqlite3.Error as error:
             raise self._translated(error) from error
         except OSError as error:
-            if error.errno in (ENOSPC, EDQUOT):
-                raise self._full(str(error.strerror)) from error
-            raise StoreFailed(f"{self.name!r}: {error.strerror or error}") from error
+            why = error.strerror or str(error)
+            is_full = error.errno in (ENOSPC, EDQUOT)
+            raise StoreError(self._full(why) if is_full else f"{self.name!r}: {why}") from error
 
     def _has_no_room(self) -> bool:
         """Return True if the disk has less than 1 MB of free space.
@@ -388,19 +358,19 @@ class SqliteStore:
             return disk.f_bavail * disk.f_frsize < 1024 * 1024
         return False
 
-    def _full(self, why: str) -> StoreFull:
-        return StoreFull(f"there is no space left for {self.name!r} ({why}): free space on its disk")
+    def _full(self, why: str) -> str:
+        return f"there is no space left for {self.name!r} ({why}): free space on its disk"
 
     def _translated(self, error: sqlite3.Error) -> StoreError:
         name, why = getattr(error, "sqlite_errorname", "") or "", str(error)
         if name.startswith("SQLITE_FULL") or (name.startswith("SQLITE_IOERR") and self._has_no_room()):
-            return self._full(why)
+            return StoreError(self._full(why))
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-            return StoreLocked(f"{self.name!r} is locked by another program ({why}); stop that program")
+            return StoreError(f"{self.name!r} is locked by another program ({why}); stop that program")
         if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
             return StoreDamaged(
                 f"{self.name!r} is damaged or not a store ({why}): restore a backup, or use another file"
             )
         if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
-            return StoreFailed(f"{self.name!r} cannot be written ({why}): give this user write access to it")
-        return StoreFailed(f"{self.name!r} cannot be read or written ({why})")
+            return StoreError(f"{self.name!r} cannot be written ({why}): give this user write access to it")
+        return StoreError(f"{self.name!r} cannot be read or written ({why})")

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from simulator.engine.durable.backend import StoreFull
+from simulator.engine.durable.backend import StoreError
 from simulator.engine.records.requests import requests_of
 from simulator.engine.webhooks.records import Outcome
 from tests.service.durable.stores import StoreServer, play, turns
@@ -161,7 +161,7 @@ def test_writes_that_were_not_saved_are_undone(path: Path) -> None:
         calls.append(asyncio.create_task(server.control("POST", "/clock/advance", {"by": "1h"})))
         calls.append(asyncio.create_task(server.control("GET", "/resources")))
         await turns(200)
-        server.store.fails_with = StoreFull("there is no room left for 'worlds.db'")
+        server.store.fails_with = StoreError("there is no room left for 'worlds.db'")
         server.store.let_go()
         answers = [await call for call in calls]
         assert [refused(one) for one in answers[:5]] == [(503, "service_unavailable")] * 5
@@ -187,7 +187,7 @@ def test_a_waiting_request_of_a_discarded_world_is_refused(path: Path) -> None:
         await beginning(server)
         asked = asyncio.create_task(server.control("GET", "/inbox/shop/wait?timeout=20"))
         await turns(50)
-        server.store.fails_with = StoreFull("no room")
+        server.store.fails_with = StoreError("no room")
         assert (await server.api("POST", "/quotes", QUOTE)).status_code == 503
         server.store.fails_with = None
         await works_again(server)

@@ -15,7 +15,7 @@ from simulator.engine.durable.backend import (
     SnapshotDeleted,
     SnapshotSaved,
     StoreDamaged,
-    StoreNewer,
+    StoreError,
     WorldBegan,
     WorldChanged,
     WorldEnded,
@@ -113,7 +113,7 @@ def test_the_lock_ends_with_the_owning_connection(database: str) -> None:
         with pytest.raises(OwnershipLost):
             await one.commit(batch(changed("w", 2, b"late")))
         with pytest.raises(OwnershipLost):
-            await one.confirm()
+            await one.commit(Batch((), {}))
         await two.open()
         assert (await two.claim("w", creates=False)).outcome == "granted"
         assert (await two.load("w")).entries == []
@@ -168,7 +168,7 @@ def test_a_commit_follows_the_one_before(database: str) -> None:
 
 def test_an_exchanged_session_confirms_nothing(database: str) -> None:
     async def play(one: PostgresStore) -> None:
-        await one.confirm()
+        await one.commit(Batch((), {}))
         async with one._session.use() as connection:
             await connection.execute("SET rampsim.session = 'of somebody else'")
         with pytest.raises(OwnershipLost, match="without a connection pooler"):
@@ -278,7 +278,7 @@ def test_a_foreign_or_newer_database_is_not_changed(database: str) -> None:
         await store.open()
         await store.close()
         await ask(database, "UPDATE about SET value = '99' WHERE name = 'format'")
-        with pytest.raises(StoreNewer, match="newer rampsim"):
+        with pytest.raises(StoreError, match="newer rampsim"):
             await store.open()
 
     asyncio.run(play())

@@ -15,19 +15,8 @@ from datetime import UTC, datetime
 from importlib import resources
 from typing import Any, Literal
 
-from simulator.engine.durable.backend import (
-    Batch,
-    Change,
-    Sizes,
-    SnapshotDeleted,
-    SnapshotSaved,
-    StoreDamaged,
-    StoreFailed,
-    StoreNewer,
-    WorldBegan,
-    WorldChanged,
-    WorldEnded,
-)
+from simulator.engine.durable import backend
+from simulator.engine.durable.backend import Batch, Sizes, StoreDamaged, StoreError, WorldChanged
 from simulator.engine.durable.shared.reader import LOCKS, UNLESS_HELD, Reader
 from simulator.engine.durable.shared.session import LEASE_SECONDS, Connection, OwnershipLost, OwningSession, translated
 from simulator.kernel.dataclass import dataclass
@@ -61,7 +50,7 @@ class Claim:
     """True if this replica already owned the world."""
 
 
-class PostgresStore(Reader):
+class PostgresStore(Reader, backend.Backend):
     """A PostgreSQL store, as used by one replica. `address` is where other replicas reach this replica."""
 
     name = "PostgreSQL"
@@ -83,10 +72,6 @@ class PostgresStore(Reader):
     # Opening and closing
 
     async def open(self) -> None:
-        """Connect, and create the tables if they do not exist.
-
-        Raise `StoreFailed`, `StoreDamaged` or `StoreNewer` if the database cannot be used.
-        """
         await self.close()
         with translated():
             await self._session.open()
@@ -98,7 +83,7 @@ class PostgresStore(Reader):
             raise
 
     async def close(self) -> None:
-        """Close the connections. All locks are released."""
+        """Close the connections, which releases all locks."""
         self._epochs.clear()
         await self._session.close()
         await self.close_reading()
@@ -109,10 +94,8 @@ class PostgresStore(Reader):
 
     async def _look_at(self, connection: Connection) -> None:
         if connection.get_server_version().major < _OLDEST_SERVER:
-            raise StoreFailed(
-                f"PostgreSQL {_OLDEST_SERVER} or newer is required; this server is version "
-                f"{connection.get_server_version().major}"
-            )
+            found = connection.get_server_version().major
+            raise StoreError(f"PostgreSQL {_OLDEST_SERVER} or newer is required; this server is version {found}")
         if await connection.fetchval("SELECT current_setting('synchronous_commit')") in ("off", "local"):
             await connection.execute("SET synchronous_commit = on")  # A response must survive a crash.
         async with connection.transaction():
@@ -127,16 +110,13 @@ class PostgresStore(Reader):
             self.secret = (await connection.fetchval("SELECT value FROM about WHERE name = 'secret'")).encode()
 
     async def _upgrade(self, connection: Connection) -> None:
-        """Upgrade the database of an older version.
-
-        Raise `StoreDamaged` or `StoreNewer` if the format is not supported.
-        """
+        """Upgrade the database of an older version. Raise `StoreError` if the format is not supported."""
         if await connection.fetchval("SELECT to_regclass('rampsim.about')") is None:
             raise StoreDamaged("the database has a schema `rampsim` that another program created; use another database")
         about = dict(await connection.fetch("SELECT name, value FROM about"))
         written = int(about["format"])
         if written > FORMAT:
-            raise StoreNewer(
+            raise StoreError(
                 f"the database was written by a newer rampsim ({about['simulator']}, format {about['format']}; this is "
                 f"{__version__}, format {FORMAT}): use that version, or another database"
             )
@@ -181,13 +161,8 @@ class PostgresStore(Reader):
         async with self._session.use() as connection:
             await connection.execute(f"SELECT pg_advisory_unlock({_TURN})", TURNS, name)
 
-    async def confirm(self) -> None:
-        """Confirm that this replica still owns its worlds. Raise `OwnershipLost` if it does not."""
-        await self._session.confirm()
-
     async def heads(self) -> Sequence[str]:
-        """Return an empty sequence, because replicas read worlds on demand instead of at startup."""
-        return ()
+        return ()  # Replicas read worlds on demand instead of at startup.
 
     # Writing
 
@@ -198,36 +173,31 @@ class PostgresStore(Reader):
         A batch without changes confirms that this replica still owns its worlds.
         """
         credentials = self.credentials()
-        sizes = Sizes({}, {})
+        bases: dict[str, int] = {}
         entries = [change for change in batch.changes if isinstance(change, WorldChanged)]
         others = [change for change in batch.changes if not isinstance(change, WorldChanged)]
-        contents = (
-            await asyncio.to_thread(lambda: [change.entry() for change in entries])
-            if len(entries) > 8
-            else [change.entry() for change in entries]
-        )
+
+        def encode() -> list[bytes]:
+            return [change.entry() for change in entries]
+
+        contents = await asyncio.to_thread(encode) if len(entries) > 8 else encode()
         async with self._session.use() as connection:
             if others or batch.server or batch.uses or credentials:
                 async with connection.transaction():
                     for change in others:
-                        await self._write(connection, change, sizes.bases)
+                        await self._write(connection, change, bases)
                     await connection.executemany(_PUT_SERVER, list(batch.server.items()))
                     await connection.executemany(_PUT_CREDENTIAL, list(credentials))
-                    asked = (
-                        "UPDATE worlds SET used_ms = $3, objects = $4, journal_bytes = $5 WHERE id = $1 AND epoch = $2"
-                    )
-                    told = [
+                    uses = [
                         (world, self._epochs.get(world, 0), use.used_ms, use.objects, use.journal_bytes)
                         for world, use in batch.uses.items()
                     ]
-                    await connection.executemany(asked, told)
+                    await connection.executemany(_PUT_USE, uses)
                     session = await self._append(connection, entries, contents)
             else:
                 session = await self._append(connection, entries, contents)
             self._session.compare(session)
-        return Sizes(
-            sizes.bases, {change.world: len(content) for change, content in zip(entries, contents, strict=True)}
-        )
+        return Sizes(bases, {change.world: len(content) for change, content in zip(entries, contents, strict=True)})
 
     async def _append(
         self, connection: Connection, entries: Sequence[WorldChanged], contents: Sequence[bytes]
@@ -244,9 +214,9 @@ class PostgresStore(Reader):
         moment = self.wake_at_ms(world)
         return None if moment is None else datetime.fromtimestamp(moment / 1000, UTC)
 
-    async def _write(self, connection: Connection, change: Change, bases: Any) -> None:
+    async def _write(self, connection: Connection, change: backend.Change, bases: Any) -> None:
         match change:
-            case WorldBegan(world, number, parts):
+            case backend.WorldBegan(world, number, parts):
                 if world not in self._epochs:  # The id of the world was generated.
                     row = await connection.fetchrow("SELECT * FROM claim($1, true, $2)", world, self.address)
                     if row is None or row["outcome"] != "granted":
@@ -255,26 +225,17 @@ class PostgresStore(Reader):
                 await self._delete_base(connection, world)
                 base, bases[world] = await self._put_base(connection, parts())
                 await self._set(connection, world, base, number)
-            case WorldEnded(world):
+            case backend.WorldEnded(world):
                 await self._delete_base(connection, world)
-                await connection.execute(
-                    "WITH gone AS (DELETE FROM snapshots WHERE world = $1 RETURNING base) "
-                    "DELETE FROM parts USING gone WHERE parts.base = gone.base",
-                    world,
-                )
+                await connection.execute(_DELETE_SNAPSHOTS.format("world"), world)
                 await connection.execute("DELETE FROM credentials WHERE world = $1", world)
                 await self._set(connection, world, None, 0)
-            case SnapshotSaved(identifier, world, parts):
+            case backend.SnapshotSaved(identifier, world, parts):
                 base, _ = await self._put_base(connection, parts())
-                await connection.execute(
-                    "INSERT INTO snapshots (id, world, base) VALUES ($1, $2, $3)", identifier, world, base
-                )
-            case SnapshotDeleted(identifier):
-                await connection.execute(
-                    "WITH gone AS (DELETE FROM snapshots WHERE id = $1 RETURNING base) "
-                    "DELETE FROM parts USING gone WHERE parts.base = gone.base",
-                    identifier,
-                )
+                put = "INSERT INTO snapshots (id, world, base) VALUES ($1, $2, $3)"
+                await connection.execute(put, identifier, world, base)
+            case backend.SnapshotDeleted(identifier):
+                await connection.execute(_DELETE_SNAPSHOTS.format("id"), identifier)
 
     async def _set(self, connection: Connection, world: str, base: int | None, number: int) -> None:
         asked = "UPDATE worlds SET base = $3, number = $4, wake_at = $5 WHERE id = $1 AND epoch = $2"
@@ -295,10 +256,6 @@ class PostgresStore(Reader):
         return base, size
 
     async def compact(self, world: str, number: int, parts: Callable[[], Iterator[bytes]]) -> int:
-        """Replace the base (full state) of a world and the entries (later changes) up to `number` with a new base.
-
-        Return the size of the new base in bytes, or 0 if the new base is stale and was not saved.
-        """
         epoch = self._epochs.get(world, 0)
         made = await asyncio.to_thread(lambda: list(parts()))
         async with self._session.use() as connection, connection.transaction():
@@ -322,6 +279,10 @@ _TURN = "$1, hashtext($2)"
 _DRAW_SECRET = """
 INSERT INTO about VALUES ('secret', gen_random_uuid()::text || gen_random_uuid()::text) ON CONFLICT DO NOTHING
 """
+_DELETE_SNAPSHOTS = """
+WITH gone AS (DELETE FROM snapshots WHERE {} = $1 RETURNING base)
+DELETE FROM parts USING gone WHERE parts.base = gone.base
+"""
 _PUT_SERVER = """
 INSERT INTO server VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = CASE
     WHEN server.name = 'tokens_issued'
@@ -331,6 +292,7 @@ INSERT INTO server VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = CASE
     ELSE excluded.value END
 """
 """Saves server state. The number of issued tokens never decreases, no matter which replica writes it."""
+_PUT_USE = "UPDATE worlds SET used_ms = $3, objects = $4, journal_bytes = $5 WHERE id = $1 AND epoch = $2"
 _PUT_CREDENTIAL = f"INSERT INTO credentials VALUES ($1, $2) {UNLESS_HELD}"
 """Saves a key or token. A key belongs to the first world that gets it, as long as that world exists.
 

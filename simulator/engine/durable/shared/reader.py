@@ -66,7 +66,6 @@ class Reader:
             return [(row["id"], row["is_owned"]) for row in await connection.fetch(query, LOCKS)]
 
     async def uses(self) -> Mapping[str, Use]:
-        """Return the last-used times of all worlds by world id, oldest world first."""
         query = "SELECT id, used_ms, objects, journal_bytes FROM worlds WHERE base IS NOT NULL ORDER BY place"
         async with self._read() as connection:
             return {world: Use(*use) for world, *use in await connection.fetch(query)}
@@ -133,16 +132,12 @@ class Reader:
     async def due(self) -> Sequence[str]:
         """Return the ids of worlds that have a due timer and no owner."""
         async with self._read() as connection:
-            rows = await connection.fetch(
-                f"SELECT id FROM worlds WHERE wake_at <= now() AND NOT {_IS_LOCKED} ORDER BY wake_at LIMIT 20",
-                LOCKS,
-            )
-        return [row["id"] for row in rows]
+            query = f"SELECT id FROM worlds WHERE wake_at <= now() AND NOT {_IS_LOCKED} ORDER BY wake_at LIMIT 20"
+            return [row["id"] for row in await connection.fetch(query, LOCKS)]
 
     async def load(self, world: str) -> StoredWorld:
-        """Return the saved form of a world. Raise `KeyError` if the world does not exist."""
         stored = await self._stored(world)
-        if stored is None:
+        if stored is None:  # An error inside `_read` would close the connection.
             raise KeyError(world)
         return stored
 
@@ -167,7 +162,6 @@ class Reader:
         return StoredWorld(world, number, bases[0], contents, bases[1:], row["used_ms"])
 
     async def raw(self, world: str) -> Sequence[RawPiece]:
-        """Return the stored bytes of a world, even if they are damaged. Raise `KeyError` for an unknown world."""
         async with self._read() as connection, connection.transaction(isolation="repeatable_read", readonly=True):
             base = await connection.fetchval("SELECT base FROM worlds WHERE id = $1", world)
             if base is None:
@@ -187,7 +181,6 @@ class Reader:
         return [row["content"] for row in rows]
 
     async def server(self) -> Mapping[str, bytes]:
-        """Return the saved state that belongs to all servers and not to a world, as a dictionary of JSON by name."""
         async with self._read() as connection:
             return {row["name"]: row["value"] for row in await connection.fetch("SELECT name, value FROM server")}
 

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import asyncpg
 
-from simulator.engine.durable.backend import StoreError, StoreFailed, StoreFull
+from simulator.engine.durable.backend import StoreError
 
 LEASE_SECONDS = 3.0
 """The time without queries after which PostgreSQL closes the owning session and releases its locks."""
@@ -55,7 +55,7 @@ async def connect(url: str, lease_seconds: float, **settings: str) -> Connection
     except asyncpg.ClientConfigurationError:
         raise
     except ValueError:  # The message may contain a part of the password.
-        raise StoreFailed(
+        raise StoreError(
             "the URL is not valid: write postgresql://USER:PASSWORD@HOST:PORT/DATABASE. In the password, write "
             "/ : @ ? # and % as %2F %3A %40 %3F %23 and %25"
         ) from None
@@ -172,12 +172,12 @@ def translated() -> Iterator[None]:
 def _store_error(error: asyncpg.PostgresError) -> StoreError:
     state = error.sqlstate or ""
     if state == "53100":
-        return StoreFull(f"PostgreSQL has no space left ({error}): free space on its disk")
+        return StoreError(f"PostgreSQL has no space left ({error}): free space on its disk")
     if state == "RS001" or state.startswith(("08", "57")):
         return OwnershipLost(f"PostgreSQL has ended the session of this server ({error})")
     if state.startswith("28") or state in ("3D000", "42501"):
-        return StoreFailed(
+        return StoreError(
             f"PostgreSQL refuses the connection ({error}): check user, password and database in the URL, and the "
             "privileges of that user"
         )
-    return StoreFailed(f"PostgreSQL cannot read or write ({error})")
+    return StoreError(f"PostgreSQL cannot read or write ({error})")
