@@ -51,8 +51,6 @@ class FaultEntry(TypedDict):
 
 @with_config(strict=True)
 class _State(TypedDict):
-    """The fields that describe the state of a saved fault."""
-
     id: Annotated[str, Field(pattern=r"^flt_[0-9a-z]+$")]
     times_left: SavedCount | None
     hits: SavedCount
@@ -90,9 +88,7 @@ let through first. `<fault>|since` is the simulated time of its first match, in 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryPlan(Effects):
-    """The remaining effects of a fault on one delivery attempt. Effects on time are cleared once they have been
-    applied.
-    """
+    """The remaining effects of a fault on one delivery attempt. Effects on time are cleared when they were applied."""
 
     fault_id: Id = ""
     delay_ms: Milliseconds = 0

@@ -1,6 +1,5 @@
-"""Mutations of bodies that the contract allows: an unknown enum value, an additional field, a missing optional field.
-The enums and optional fields are read from the shape of a response or an event. A path is dotted. `*` means every list
-item.
+"""Mutations of bodies that the contract allows, such as an unknown enum value. They are derived from the shape of a
+response or an event. A path is dotted. `*` means every list item.
 """
 
 from __future__ import annotations
@@ -124,7 +123,6 @@ def _enter(schema: JsonObject, defs: JsonObject, path: Path, found: dict[Path, P
 
 
 def _variants(schema: JsonObject, defs: JsonObject) -> Iterator[JsonObject]:
-    """Yield the variants of a schema, such as the members of a union."""
     if "$ref" in schema:
         yield from _variants(defs[schema["$ref"].rpartition("/")[2]], defs)
     elif inner := schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf"):

@@ -44,7 +44,6 @@ async def findings_in_slices(world: World, operations: Iterable[Operation]) -> l
 
 
 def _search(world: World, operations: Iterable[Operation], found: list[Finding]) -> Iterator[None]:
-    """Add all findings to `found`, and yield after each chunk of the work."""
     traffic = Traffic()
     yield from traffic.read(world, operations)
     # Detectors also read requests of tools, because an integrator's request may follow one of them. For example, a
@@ -79,7 +78,6 @@ def of_world(world_id: str, found: Iterable[Finding]) -> list[Finding]:
 
 
 def _finding(world: World, kind: AdviceKind, about: str, signals: list[Signal]) -> Finding:
-    """Combine all signals of the same kind about the same subject into one finding."""
     last, lesson = signals[-1], lessons.lesson_of(signals[-1].kind)
     times = [signal.at_ms for signal in signals if signal.at_ms is not None]
     requests = _bounded(name for signal in signals for name in signal.requests)

@@ -1,6 +1,4 @@
-"""Detectors for advice on an integrator's requests. A detector reads the journalled requests in order and yields
-signals, the observations that support a finding.
-"""
+"""Detectors for advice on an integrator's requests, which read journalled requests and yield signals."""
 
 from __future__ import annotations
 

@@ -41,8 +41,6 @@ class Cell(NamedTuple):
 
 @dataclass
 class Count:
-    """The counters of one item."""
-
     numbers: dict[str, int] = field(default_factory=dict)
     """Numbers of hits by counter name: `called`, `succeeded`, …"""
     first: tuple[str, str] | None = None
@@ -75,8 +73,8 @@ class _Hits:
 
 
 class _Moves:
-    """Counters of the transitions in the histories, and the rows that contain uncounted transitions. A history grows by
-    replacing its row, so a row that was already counted can contain new transitions.
+    """Counters of the transitions in the histories, and the rows with uncounted transitions. A history grows by
+    replacing its row, so a counted row can contain new transitions.
     """
 
     def __init__(self, table: Table[tuple[HistoryEntry, ...]]) -> None:
@@ -84,9 +82,7 @@ class _Moves:
         self._unread = dict.fromkeys(table.rows, 0)
         """The rows to read, with the number of transitions already counted in each."""
         self._places = {row: place for place, row in enumerate(table.rows)}
-        """The positions of the rows. The first evidence of a transition is the oldest resource, in whatever order it is
-        read.
-        """
+        """The positions of the rows, because the first evidence of a transition is the oldest resource."""
         self.is_void = False
         """True if a row was deleted after its transitions were counted."""
         self.cells: dict[Cell, _Hits] = defaultdict(_Hits)
@@ -99,7 +95,6 @@ class _Moves:
             self.is_void = True
 
     def read(self, world: World) -> bool:
-        """Count a chunk of the rows. Return True if there are more."""
         for _ in range(min(SLICE, len(self._unread))):
             row, counted = self._unread.popitem()
             place = self._places[resource_of(row)]
@@ -155,8 +150,7 @@ class _Deliveries:
         self._table = deliveries_of(world, endpoint_id)
         self._rows = AppendedRows(self._table)
         self._repeated: dict[str, set[Practice]] = {}
-        """The good practices that the deliveries of an event show, by event, for events that were sent more than once.
-        """
+        """The good practices that the deliveries of an event show, by event. Only events that were sent repeatedly."""
         self.delivered: dict[str, _Hits] = defaultdict(_Hits)
         self.acknowledged: dict[str, _Hits] = defaultdict(_Hits)
         self.practices: dict[str, _Hits] = defaultdict(_Hits)

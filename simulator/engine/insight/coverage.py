@@ -1,6 +1,4 @@
-"""Integration coverage: the operations, errors, states, events and good practices that the traffic exercised. The
-totals come from the tables themselves, so every new operation, code, event or transition counts as uncovered at first.
-"""
+"""Integration coverage: the operations, errors, states, events and good practices that the traffic exercised."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The kinds of advice: message, reason, and the code to change in Python and as HTTP, from `lessons.json`. In the
-examples, `client` is an HTTP client with a base URL and a token, and `key` an idempotency key that was saved with the
-order.
-"""
+"""The kinds of advice: message, reason, and the code to change in Python and as HTTP, from `lessons.json`."""
 
 from __future__ import annotations
 

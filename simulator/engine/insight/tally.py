@@ -72,9 +72,7 @@ def tallied(world: World) -> Iterator[tuple[Counted, Hits]]:
 
 
 def outcome_of(exchange: JournalEntry, errors: Container[str]) -> str:
-    """Return `success`, the error code, or the HTTP status if there is no code. 0 means that the connection was
-    dropped.
-    """
+    """Return `success`, the error code, or the HTTP status if there is no code: 0 for a dropped connection."""
     if 200 <= exchange.status <= 299:
         return SUCCESS
     return code_of(exchange, errors) or str(exchange.status)

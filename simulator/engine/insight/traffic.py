@@ -46,8 +46,6 @@ SLICE = 1_000
 
 
 class JournaledCall:
-    """A journalled API request."""
-
     def __init__(self, place: int, row: JournalEntry, operation: Operation, errors: Container[str]) -> None:
         self.place = place
         self.row = row
@@ -102,9 +100,7 @@ class JournaledCall:
         return int(text) * SECOND_MS if text.isdigit() else None
 
     def wait_ms(self, earlier: JournaledCall) -> float:
-        """Return the wait after the earlier response in milliseconds: the longer of real and simulated time. A client
-        may wait in real time while a manual clock is paused, or advance the simulated clock instead.
-        """
+        """Return the wait after the earlier response in milliseconds: the longer of real and simulated time."""
         wait_ms = float(self.row.at_ms - earlier.row.at_ms)
         if not self.row.wall_ms or not earlier.row.wall_ms:
             return wait_ms

@@ -88,9 +88,7 @@ class Folder:
         return Reading(stamps, files, problems)
 
     def take(self, reading: Reading) -> list[Renewal]:
-        """Apply the result of `read` to the library, and return the changed scenarios. If a file that replaced a
-        shipped scenario was deleted, the shipped scenario is restored.
-        """
+        """Apply a reading to the library, which may restore shipped scenarios. Return the changed scenarios."""
         before = {file.name: file for file in self._last.files.values()}
         after = {file.name: file for file in reading.files.values()}
         self._last = reading
@@ -108,9 +106,7 @@ class Folder:
         return renewals
 
     def _present(self) -> tuple[dict[Path, _Stamp], dict[Path, Sequence[FolderProblem]]]:
-        """Return the size and times of each file, and the problems of each directory that cannot be read. Files in a
-        directory that cannot be read count as unchanged.
-        """
+        """Return the stamp of each file, and the problems of directories that cannot be read (their stamps are old)."""
         found: dict[Path, _Stamp] = {}
         troubles: dict[Path, Sequence[FolderProblem]] = {}
         for directory in self._directories:
@@ -129,9 +125,7 @@ class Folder:
         return found, troubles
 
     def _read(self, path: Path, known: Sequence[str], files: Mapping[Path, ScenarioFile]) -> ScenarioFile:
-        """Read a file. Raise `OSError`, or `ScenarioError` if the file is invalid or another file has a scenario of
-        this name.
-        """
+        """Read a file. Raise `OSError`, or `ScenarioError` if it is invalid or its name is taken."""
         file = loader.Loader(self._vocabulary).load_file(path, known)
         other = next((at for at, one in files.items() if one.name == file.name and at != path), None)
         if other is not None:

@@ -55,7 +55,6 @@ class ScenarioFile:
 
     @cached_property
     def script(self) -> Script:
-        """The executable form of the document."""
         return Script.of(self.document)
 
     @cached_property
@@ -81,12 +80,8 @@ class Renewal:
 class Library(MutableMapping[str, ScenarioFile]):
     """The scenarios of a process by name. A shipped scenario is read when it is first used."""
 
-    def __init__(
-        self,
-        files: Mapping[str, ScenarioFile] | None = None,
-        shipped: Mapping[str, Callable[[], ScenarioFile]] | None = None,
-    ) -> None:
-        self._files: dict[str, ScenarioFile | Callable[[], ScenarioFile]] = {**(shipped or {}), **(files or {})}
+    def __init__(self, files: Mapping[str, ScenarioFile | Callable[[], ScenarioFile]] = {}) -> None:
+        self._files = dict(files)
         self.version = 0
         """A number that grows when a scenario is added, replaced or deleted."""
 

@@ -60,8 +60,8 @@ class Loader:
         return replace(_finish(document, loaded, source), text=whole)
 
     def load_inside(self, text: bytes, path: Path, value: object, known: Iterable[str] = ()) -> ScenarioFile:
-        """Read a scenario `value` at a path in the larger document `text`. The scenario has no line numbers. Raise
-        `ScenarioError` with all problems and their positions in the larger document.
+        """Read a scenario `value` at a path in the larger document `text`, without line numbers. Raise `ScenarioError`
+        with all problems and their positions in the larger document.
         """
         # The larger document is parsed with positions only if there is a problem, because that is slow.
         try:

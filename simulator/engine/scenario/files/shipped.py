@@ -5,7 +5,6 @@ file was edited later, the file is parsed instead.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -38,8 +37,7 @@ def shipped_library(vocabulary: Vocabulary, directory: Path | None = None, compi
     def load(path: Path) -> ScenarioFile:
         return _read_compiled(path, compiled) or loader.Loader(vocabulary).load_shipped(path, paths)
 
-    shipped: dict[str, Callable[[], ScenarioFile]] = {name: partial(load, path) for name, path in paths.items()}
-    return Library(shipped=shipped)
+    return Library({name: partial(load, path) for name, path in paths.items()})
 
 
 def line_of(path: Path, file: ScenarioFile) -> bytes:

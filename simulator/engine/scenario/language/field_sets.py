@@ -27,9 +27,7 @@ _cached = lru_cache(maxsize=1024)
 
 @dataclass(frozen=True, eq=False)
 class FieldSet:
-    """The possible values of the field at one path: alternative JSON Schemas, each with its definitions in `$defs`.
-    Without variants, no value is possible.
-    """
+    """The values that a field can have: alternative JSON Schemas with their `$defs`. Without any, none is possible."""
 
     variants: tuple[JsonObject, ...] = ()
 

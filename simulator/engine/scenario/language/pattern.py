@@ -18,8 +18,7 @@ _BACKTRACKING = re.compile(r"\(\?(?:<?[=!]|P=|>)|\\[1-9]|[*+?}]\+")
 _REPETITION = re.compile(r"(?<!\\)\{([0-9]*)(?:,([0-9]*))?\}")
 _MAX_MEMORY = 1 << 20
 _PREFIX = re.compile(r"\^([A-Za-z0-9 _:/-]+)(?:(?=[A-Za-z0-9 _:/-])|\Z)")
-"""The literal start of a pattern. Unless it ends the pattern, it excludes the last character, as `?` or `*` may follow.
-"""
+"""The literal start of a pattern, without the last character if more follows, such as `?` or `*`."""
 
 
 class Pattern:

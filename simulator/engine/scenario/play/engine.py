@@ -1,7 +1,5 @@
-"""The interface of the scenario engine for the rest of the simulator: activation, events, requests and progress.
-
-The engine itself stores no state. Active scenarios, bindings of objects, rule counts and pending steps are rows and
-timers of the world, so snapshots contain them, and runs repeat exactly.
+"""The interface of the scenario engine: activation, events, requests and progress. All state is in rows and timers of
+the world, so snapshots contain it, and runs repeat exactly.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""Replaces the placeholders `${…}`: in a rule with a named group of its patterns, in a `drive` with a value from an
-earlier response.
-"""
+"""Replaces the placeholders `${…}`: in a rule with named groups, in a `drive` with values from responses."""
 
 from __future__ import annotations
 

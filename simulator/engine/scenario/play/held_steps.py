@@ -1,5 +1,5 @@
-"""Steps that wait for an unavailable network. A step is held while a network that it needs is down (decision S22). Its
-remaining delay is saved. Actions that are called directly are never held, because the caller expects a result.
+"""Steps that wait for an unavailable network. A step is held while a network that it needs is down (decision S22).
+Its remaining delay is saved. Actions that are called directly are never held, because the caller expects a result.
 """
 
 # Held steps are rows in the store, not timers. If a network stays down, a timer that retries at intervals would fire

@@ -38,8 +38,6 @@ class Note(About):
 
 @with_config(STRICT)
 class Logged(TypedDict):
-    """A row in the logbook table."""
-
     scenario: str
     what: What
     entry: Note

@@ -1,6 +1,4 @@
-"""Tests the conditions in a scenario's `where` against an object, a request or a related resource. A `where` is
-compiled only once, because it is tested for every event and rarely matches.
-"""
+"""Tests the conditions in a scenario's `where`. They are compiled once, as they are tested for every event."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Pending scenario steps, and the arguments of their timers. Saved worlds contain timers, so the names and the order of
-the arguments must not change.
-"""
+"""Pending steps as timers. Worlds are saved with them, so the names and order of arguments must not change."""
 
 from __future__ import annotations
 
@@ -86,7 +84,6 @@ class PlannedStep:
         return cls(target=timer.target, of_timeline=timer.kind == TIMELINE, **timer.arguments)
 
     def arguments(self) -> dict[str, Any]:
-        """Return the arguments with which the step's timer is planned."""
         # Saved timers contain the arguments in one of these two orders, and so do responses that contain a timer.
         written = {"scenario": self.scenario, "part": self.part, "place": self.place, "event": self.event}
         work = {"action": self.action, "acts_on": self.acts_on, "parameters": self.parameters}

@@ -56,9 +56,7 @@ class Answer:
 
 
 def dispatch(context: Context, world: World, occurrence: Occurrence) -> None:
-    """Apply the rules of the active scenarios, or of the scenario to which the object is bound, to an event or a new
-    resource. Call this inside a transaction.
-    """
+    """Apply the rules of the bound scenario, or else of active ones, to an event or new resource, in a transaction."""
     bound = bound_to(world, occurrence.object_id)
     if bound is not None:
         name, bound_id = bound

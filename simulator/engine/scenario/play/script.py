@@ -1,6 +1,4 @@
-"""The executable form of a valid scenario document. It does not use the models in `language.schema`, so a server can
-play scenarios without loading them.
-"""
+"""The executable form of a valid document, with which a server can play it without the models in `schema`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Stretches the remaining delays of pending steps while a network is slow, by the factors in `slowdown`. Each saved
-step includes its current factor and, if the scenario has a `slowdown`, the networks of its object.
-"""
+"""Stretches the delays of pending steps while a network is slow, by the factors in `slowdown`."""
 
 from __future__ import annotations
 

@@ -104,9 +104,7 @@ def count_pending(world: World, name: str, fresh: int) -> str | None:
 
 
 def record_failure(world: World, step: PlannedStep, error: Exception) -> str | None:
-    """Record a step that failed. Return a reason to stop the scenario if the previous failure was in the same step or
-    had the same exception class.
-    """
+    """Record a step that failed. Return a reason to stop the scenario if the previous failure was similar."""
     failures, kind = world.store[FAILURES], type(error).__name__
     reason = f"{kind}: {error}"[:_LONGEST_REASON]
     note_step(world, "failed", step, error=kind, reason=reason)

@@ -80,9 +80,7 @@ class ExpectationChecker:
 def _count_problem(
     what: str, where: Mapping[str, object], shown: Sequence[Mapping[str, object]], times: int | None
 ) -> str:
-    """Return a message if the wrong number of objects matches `where`, otherwise "". By default, one match is
-    enough, and so is an empty `shown`.
-    """
+    """Return a message if the wrong number of objects matches `where`, otherwise "". `times` None means any number."""
     count = sum(not _difference(where, one) for one in shown)
     if times is not None:
         return "" if count == times else f"{what} {'once' if count == 1 else f'{count} times'}, not {times}"

@@ -1,6 +1,4 @@
-"""Finds the sequences of transitions (paths) that lead from an object's status to an event, and the steps that cause
-them: third-party actions, API calls by the account, and timers.
-"""
+"""Finds the sequences of transitions (paths) from a status to an event, and the steps that cause them."""
 
 from __future__ import annotations
 
@@ -57,9 +55,7 @@ def emits(world: World, kind: str, event: str) -> bool:
 
 
 def factory_for(world: World, event: str) -> Factory:
-    """Return the factory that creates an object for an event: the first with `usual` steps for the event, or else the
-    first for a kind that emits it.
-    """
+    """Return the first factory with `usual` steps for an event, or else the first for a kind that emits it."""
     rows = triggers_of(world).factories
     usual = [row for row in rows if event in row.usual]
     return (usual or [row for row in rows if row.kind in world.wiring.kinds and emits(world, row.kind, event)])[0]

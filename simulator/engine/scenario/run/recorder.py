@@ -1,6 +1,5 @@
-"""Writes recorded calls, actions and clock changes as a scenario file. The calls become the `drive`, in the same order
-and at the same times. Ids from responses become placeholders, because another world has other ids. Events and final
-statuses become `expect`.
+"""Writes recorded calls, actions and clock changes as a scenario file: calls become the `drive` at the same times,
+events and final statuses the `expect`, and ids from responses placeholders, because another world has other ids.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
-"""Runs a scenario without an integrator: sets up a world, plays its `drive` over HTTP, then checks its `expect`.
-
-Every run uses a new world with a manual clock, so runs repeat exactly. The runner uses only the two APIs, like any
-client.
+"""Runs a scenario without an integrator: sets up a new world with a manual clock, so that runs repeat exactly, plays
+its `drive` over HTTP like any client, then checks its `expect`.
 """
 
 from __future__ import annotations
@@ -40,9 +38,7 @@ _FAILURES = (RunFailed, NoValue, ConnectionError)
 async def run(
     file: ScenarioFile, client: Client, exchange: TokenExchange | None, *, seed: int | None = None, keep: bool = False
 ) -> RunResult:
-    """Run a scenario in a new world, and return the result. The world is deleted afterwards unless `keep` is True.
-    `exchange` describes the request that returns an access token, if the service has one.
-    """
+    """Run a scenario in a new world, which is deleted afterwards unless `keep` is True. Return the result."""
     runner = _Run(file, client, exchange, seed)
     try:
         await runner.go()
@@ -175,7 +171,6 @@ class _Run:
         self._now = receipt["now"]
 
     async def _act(self, step: DriveAction) -> Any:
-        """Perform an action. Return the resource after the action."""
         target = {} if step.target is None else {"target": fill(step.target, self._variables)}
         body = {**target, **fill(step.parameters, self._variables)}
         self._note("action", " ".join([step.action, *map(str, target.values())]))
@@ -184,9 +179,7 @@ class _Run:
         return done.get("resource")
 
     async def _call(self, key: str, call: DriveCall) -> Reply:
-        """Make the call in a step, and repeat it after 429, 503 and dropped connections. Raise `RunFailed` if the
-        response is not the expected one.
-        """
+        """Make a call, and repeat it after 429, 503 and cuts. Raise `RunFailed` if the response is unexpected."""
         path = fill(call.path, self._variables)
         body = fill(call.body, self._variables)
         method = call.method.upper()

@@ -31,9 +31,7 @@ class Trace:
         self.attempts: list[JsonObject] = []
 
     async def collect(self, *, delivered: bool) -> list[TimelineEntry]:
-        """Return the timeline entries since the last call, in order. Pass `delivered` to include delivery attempts, but
-        only after all due attempts have ended.
-        """
+        """Return the timeline entries since the last call, with delivery attempts only if `delivered` is True."""
         # Before all attempts have ended, the set of finished attempts depends on the receiver's speed, and runs would
         # not repeat exactly.
         lines = [line async for line in self._hits()] if self._faults or self._may_have_faults else []

@@ -40,7 +40,7 @@ class Server:
 
     def __init__(self, directory: Path, active: tuple[str, ...] = ("mine",)) -> None:
         shipped = Loader(vocabulary()).load("name: autopilot", "scenarios/autopilot.yaml")
-        simulator = Simulator(PROVIDER, Library(shipped={"autopilot": lambda: shipped}), Inherited(scenarios=active))
+        simulator = Simulator(PROVIDER, Library({"autopilot": lambda: shipped}), Inherited(scenarios=active))
         self.folder = Folder((directory,), simulator.vocabulary, simulator.library)
         self.folder.take(self.folder.read())
         assert not self.folder.problems
