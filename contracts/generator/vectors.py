@@ -6,7 +6,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator
 from itertools import count
 
-from simulator.certification.signing import SIGNING, Case, Material, header_of, resigned, with_header
+from simulator.certification.signing import SIGNING, Case, Material, resigned, with_header
 from simulator.engine.text.json import JsonObject, dumps
 from simulator.host import PROVIDER
 from simulator.kernel.clock import parse_timestamp
@@ -50,35 +50,35 @@ def document() -> JsonObject:
         _events(numbers, "transaction.completed", {**_ONRAMP, "status": "completed"}),
         TOOLING.playbook().altered,
     )
-    cases = [case for make in (*SIGNING.values(), _vectors_only) for case in make(material)]
-    return {"key": KEY, "now_ms": now_ms, "vectors": [_vector(case) for case in cases]}
+    cases = [(rule, case) for rule, make in SIGNING.items() for case in make(material)]
+    vectors = [_vector(rule, case) for rule, case in (*cases, *_vectors_only(material))]
+    return {"key": KEY, "now_ms": now_ms, "vectors": vectors}
 
 
-def _vectors_only(material: Material) -> Iterator[Case]:
-    """Yield cases for tests of signature verifiers. `rampsim certify` does not send them.
+def _vectors_only(material: Material) -> Iterator[tuple[str, Case]]:
+    """Yield rules and cases for tests of signature verifiers. `rampsim certify` does not send them.
 
     The service never sends these requests, but the specification's rules for signatures also determine whether to
     accept them.
     """
-    reason = "the signature is written in lower case"
-    case = material.forgery("unknown-signature", "a signature in upper case", reason)
-    yield with_header(case, material.signed, header_of(case, material.signed).upper())
-    reason = "two joined headers are not a signature"
-    case = material.forgery("unknown-signature", "two signatures, joined by a comma", reason)
-    yield with_header(case, material.signed, f"{'0' * 64}, {header_of(case, material.signed)}")
+    what, reason = "a signature in upper case", "the signature is written in lower case"
+    yield "unknown-signature", material.forgery(what, reason, signature=str.upper)
+    what, reason = "two signatures, joined by a comma", "two joined headers are not a signature"
+    joined = material.forgery(what, reason, signature=lambda right: f"{'0' * 64}, {right}")
+    yield "unknown-signature", joined
     reason = "seconds read as milliseconds are decades old"
     seconds = str(material.now_ms() // 1000)
-    case = material.forgery("stale-timestamp", "a timestamp in seconds", reason)
-    yield with_header(resigned(case, material, seconds), material.timestamp, seconds)
-    yield material.genuine("valid-event", "an empty body", b"", "an empty body can be signed, too")
+    case = material.forgery("a timestamp in seconds", reason)
+    yield "stale-timestamp", with_header(resigned(case, material, seconds), material.timestamp, seconds)
+    yield "valid-event", material.genuine("an empty body", b"", "an empty body can be signed, too")
     body = b'{"price": 1.10, "big": 12345678901234567890, "id": "evt_1", "id": "evt_2"}'
-    yield material.genuine("reserialised-body", "JSON that no serializer reproduces", body, "signed as it is")
+    yield "reserialised-body", material.genuine("JSON that no serializer reproduces", body, "signed as it is")
     body = dumps(material.event()) + b"\r\n"
-    yield material.genuine("trimmed-body", "CR and LF after the JSON", body, "signed with its line end")
+    yield "trimmed-body", material.genuine("CR and LF after the JSON", body, "signed with its line end")
     body = dumps(material.event())
     reason = "the body is not the signed one"
-    yield material.forgery("trimmed-body", "a space added at the end", reason, body=body + b" ", signed=body)
-    yield material.forgery("altered-body", "a missing last byte", reason, body=body[:-1], signed=body)
+    yield "trimmed-body", material.forgery("a space added at the end", reason, body=body + b" ", signed=body)
+    yield "altered-body", material.forgery("a missing last byte", reason, body=body[:-1], signed=body)
 
 
 def _events(numbers: Iterator[int], kind: str, thing: JsonObject) -> Callable[[], JsonObject]:
@@ -89,9 +89,9 @@ def _events(numbers: Iterator[int], kind: str, thing: JsonObject) -> Callable[[]
     return event
 
 
-def _vector(case: Case) -> JsonObject:
+def _vector(rule: str, case: Case) -> JsonObject:
     return {
-        "rule": case.rule,
+        "rule": rule,
         "what": case.what,
         # Of the other headers some change with the version of the simulator.
         "headers": {name: value for name, value in case.headers if name in _HEADERS},

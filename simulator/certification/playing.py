@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from simulator.certification.service import Step
+from simulator.certification import signing
 from simulator.certification.session import Broken, Exchange, Session
 from simulator.certification.signing import SIGNING, with_object
 from simulator.certification.stage import Order, Unplayed
@@ -12,9 +12,7 @@ from simulator.engine.text.json import JsonObject
 from simulator.kernel.clock import format_timestamp
 
 _AGAIN = 10
-"""The factor for the wait before the second read, so that a busy receiver is not mistaken for one that ignores the
-event.
-"""
+"""The factor for the second wait, so that a busy receiver is not mistaken for one that ignores the event."""
 
 
 def quick_acknowledgement(session: Session) -> None:
@@ -38,7 +36,7 @@ def registration_200(session: Session) -> None:
 
 
 def garbled_timestamp(session: Session) -> None:
-    for case in SIGNING["garbled-timestamp"](session.material):
+    for case in signing.garbled_timestamp(session.material):
         exchange = session.transmit(case)
         # The service never sends this. If a receiver fails with 5xx, it has not accepted the request either.
         if exchange.ok:
@@ -52,10 +50,11 @@ def unknown_type(session: Session) -> None:
 
 
 def unknown_enum(session: Session) -> None:
-    changed = with_object(session.event(), status="under_review")
-    session.accepted(session.send("a transaction with the status under_review", changed))
-    changed = with_object(session.event(), network="solana", asset="EURC", type="topup")
-    session.accepted(session.send("a transaction of a new type, asset and network", changed))
+    for sent, fields in (
+        ("a transaction with the status under_review", {"status": "under_review"}),
+        ("a transaction of a new type, asset and network", {"network": "solana", "asset": "EURC", "type": "topup"}),
+    ):
+        session.accepted(session.send(sent, with_object(session.event(), **fields)))
 
 
 def extra_field(session: Session) -> None:
@@ -71,11 +70,11 @@ def booked_once(session: Session) -> None:
 
 
 def refund_not_booked(session: Session) -> None:
-    refund, completed = session.stage.service.playbook.refund, session.history[-1].event
+    refund, completed = session.playbook.refund, session.history[-1].event
     if not refund:
         raise Unplayed("the service does not refund orders")
     order = session.order()
-    session.accepted(*_all_but_the_last(session, order))
+    session.accepted(*_history(session, order, -1))
     order.live(*refund)
     for step in refund:
         session.accepted(session.send(step.event, order.event(step.event)))
@@ -106,7 +105,7 @@ def duplicate_event(session: Session) -> None:
 
 def same_type_again(session: Session) -> None:
     schedule = session.schedule()
-    first, second = (run.event for run in schedule.runs)
+    first, second = schedule.events
     kind = first["type"]
     known = schedule.reads()
     session.accepted(session.send(f"{kind} of the first run", first))
@@ -144,38 +143,30 @@ def two_at_once(session: Session) -> None:
     first, *_, processing, completed = _events(session)
     order = _finished(session)
     session.accepted(session.send(first, order.event(first)))
-    together = [
-        (f"{completed}, at the same time as the other two", order.event(completed)),
-        (f"{processing}, at the same time as the other two", order.event(processing)),
-        (f"the same {completed}, at the same time as the other two", order.event(completed)),
-    ]
-    session.accepted(*session.send_together(together))
+    together = (completed, completed), (processing, processing), (f"the same {completed}", completed)
+    session.accepted(*session.send_together(
+        [(f"{sent}, at the same time as the other two", order.event(kind)) for sent, kind in together]
+    ))  # fmt: skip
     session.claim(order, f"its {completed} arrived twice, concurrently with {processing}")
 
 
 def retry_after_failure(session: Session) -> None:
-    order, completed = session.order(), session.history[-1].event
-    session.accepted(*_all_but_the_last(session, order))
-    order.live(session.history[-1])
-    event = order.event(completed)
+    order, event = _completed(session)
     down = {"match": {"method": "GET"}, "respond": {"status": 503, "code": "service_unavailable"}}
     with session.stage.fault(down) as outage:
-        first = session.send(f"{completed}, while the API returns 503 to every GET", event)
+        first = session.send(f"{event['type']}, while the API returns 503 to every GET", event)
         if first.ok:
             session.stage.await_calm(outage, session.outage_seconds)
     if not first.ok:
         session.accepted(session.send(f"the same again after {first.status}; the API is up again", event))
-    session.claim(order, f"the API was down when its {completed} came")
+    session.claim(order, f"the API was down when its {event['type']} came")
 
 
 def calls_back_before_answering(session: Session) -> None:
-    order, completed = session.order(), session.history[-1].event
-    session.accepted(*_all_but_the_last(session, order))
-    order.live(session.history[-1])
-    event = order.event(completed)
+    _, event = _completed(session)
     seconds = session.patience_seconds + 2
     with session.stage.fault({"match": {"method": "GET"}, "delay": seconds}):
-        exchange = session.send(f"{completed}, while the API takes {seconds:g} s for every GET", event)
+        exchange = session.send(f"{event['type']}, while the API takes {seconds:g} s for every GET", event)
     if exchange.status is None:
         raise Broken.by(exchange)
     if not exchange.ok:
@@ -190,18 +181,19 @@ def _events(session: Session) -> list[str]:
     return [step.event for step in session.history]
 
 
-def _lives(session: Session, order: Order, steps: Iterable[Step]) -> Iterator[Exchange]:
-    for step in steps:
+def _history(session: Session, order: Order, until: int | None = None) -> Iterator[Exchange]:
+    """Perform the steps of an order up to the one with the index `until`, and send the event of each."""
+    for step in session.history[:until]:
         order.live(step)
         yield session.send(step.event, order.event(step.event))
 
 
-def _all_but_the_last(session: Session, order: Order) -> Iterator[Exchange]:
-    return _lives(session, order, session.history[:-1])
-
-
-def _history(session: Session, order: Order) -> Iterator[Exchange]:
-    return _lives(session, order, session.history)
+def _completed(session: Session) -> tuple[Order, JsonObject]:
+    """Return a completed order, and the only one of its events that was not sent, the last one."""
+    order, last = session.order(), session.history[-1]
+    session.accepted(*_history(session, order, -1))
+    order.live(last)
+    return order, order.event(last.event)
 
 
 def _finished(session: Session) -> Order:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from textwrap import fill
@@ -49,11 +48,8 @@ class Result:
     @property
     def line(self) -> str:
         """The result as one line of progress output."""
-        said = {
-            "pass": f"{self.rule.title}{self.note}",
-            "fail": f"{self.rule.title}: no, {self.got}",
-            "skipped": self.got,
-        }[self.verdict]
+        title = self.rule.title
+        said = {"pass": f"{title}{self.note}", "fail": f"{title}: no, {self.got}", "skipped": self.got}[self.verdict]
         return f"{_WORDS[self.verdict]:7}  {self.rule.name:27}  {said}"
 
     @property
@@ -79,10 +75,8 @@ class Result:
         }
 
     def case(self) -> Case:
-        failure = None
-        if self.verdict == "fail":
-            text = "\n".join(f"{name}: {text}" for name, text in self.rows if name not in ("", "read"))
-            failure = Failure(f"{self.rule.title}: no. Response: {self.got}", text)
+        text = "\n".join(f"{name}: {text}" for name, text in self.rows if name not in ("", "read"))
+        failure = Failure(f"{self.rule.title}: no. Response: {self.got}", text) if self.verdict == "fail" else None
         return Case("certify", self.rule.name, failure, skipped=self.got if self.verdict == "skipped" else "")
 
 
@@ -100,12 +94,8 @@ def failed(rule: Rule, broken: Broken, exchanges: Sequence[Exchange]) -> Result:
     return Result(rule, "fail", broken.sent, broken.got, advice, exchanges, broken_by=broken.exchange)
 
 
-def skipped(rule: Rule, why: str, by: Sequence[str] = ()) -> Result:
-    return Result(rule, "skipped", "", why, "", blocked_by=by)
-
-
-def blocked(rule: Rule, by: Sequence[str]) -> Result:
-    return skipped(rule, f"{' and '.join(by)} must hold first", by)
+def skipped(rule: Rule, why: str = "", *, by: Sequence[str] = ()) -> Result:
+    return Result(rule, "skipped", "", why or f"{' and '.join(by)} must hold first", "", blocked_by=by)
 
 
 @dataclass
@@ -139,14 +129,12 @@ class Report:
 
     def head(self) -> str:
         """Return the lines that are printed before the run."""
-        return "\n".join(
-            (
-                f"Certifying the webhook receiver at {self.url}",
-                f"  key        {self.key}",
-                f"  simulator  {self.simulator}",
-                f"             The payments in the events are at {self.keys['base_url']},",
-                f"             with the keys {self.keys['public_key']} and {self.keys['secret_key']}.",
-            )
+        return (
+            f"Certifying the webhook receiver at {self.url}\n"
+            f"  key        {self.key}\n"
+            f"  simulator  {self.simulator}\n"
+            f"             The payments in the events are at {self.keys['base_url']},\n"
+            f"             with the keys {self.keys['public_key']} and {self.keys['secret_key']}."
         )
 
     def readable(self) -> str:
@@ -156,15 +144,13 @@ class Report:
             lines += ["", f"{one.rule.name}: {one.rule.title}", *(_row(name, text) for name, text in one.rows)]
         if self.flows is not None:
             lines.append(exhaustive.readable(self.flows, has_job=self.has_job))
-        return "\n".join([*lines, "", self._verdict(), ""] if self.results else [*lines, ""])
+        return "\n".join([*lines, *(["", self._verdict()] if self.results else []), ""])
 
     def _verdict(self) -> str:
-        counts = Counter(one.verdict for one in self.results)
-        tail = f"{counts['pass']} of {len(self.results)} rules hold"
-        tail += f", {counts['fail']} do{'es' if counts['fail'] == 1 else ''} not" if counts["fail"] else ""
-        tail += (
-            f", {counts['skipped']} {'was' if counts['skipped'] == 1 else 'were'} skipped" if counts["skipped"] else ""
-        )
+        held, failing, skipped = (len(self.found(verdict)) for verdict in ("pass", "fail", "skipped"))
+        tail = f"{held} of {len(self.results)} rules hold"
+        tail += f", {failing} do{'es' if failing == 1 else ''} not" if failing else ""
+        tail += f", {skipped} {'was' if skipped == 1 else 'were'} skipped" if skipped else ""
         return f"{'Certified' if self.certified else 'Not certified'}: {tail} ({self.seconds:.1f} s)."
 
     def json(self) -> str:
@@ -186,9 +172,7 @@ class Report:
 
 
 def _request(result: Result) -> list[tuple[str, str]]:
-    """Return rows about the request that the receiver handled wrongly: its X- headers and the start of its body. Return
-    an empty list if there is none.
-    """
+    """Return rows about the request that the receiver handled wrongly, if any: its X- headers and part of its body."""
     if result.broken_by is None:
         return []
     headers = [(name, value) for name, value in result.broken_by.headers if name.startswith("X-")]
@@ -199,13 +183,9 @@ def _request(result: Result) -> list[tuple[str, str]]:
 
 def _row(name: str, text: str) -> str:
     return fill(
-        text,
-        _WIDTH,
-        initial_indent=f"  {name:10} ",
-        subsequent_indent=" " * 13,
-        break_long_words=False,
+        text, _WIDTH, initial_indent=f"  {name:10} ", subsequent_indent=" " * 13, break_long_words=False,
         break_on_hyphens=False,
-    )
+    )  # fmt: skip
 
 
 def _shown(exchange: Exchange) -> JsonObject:

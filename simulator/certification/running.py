@@ -12,12 +12,12 @@ from decimal import Decimal
 
 from simulator.certification.exhaustive.report import write_scenarios
 from simulator.certification.exhaustive.running import Bound, run
-from simulator.certification.report import Report, Result, blocked, failed, passed, skipped
+from simulator.certification.report import Report, Result, failed, passed, skipped
 from simulator.certification.rules import RULES, Rule
 from simulator.certification.session import QUICK_SECONDS, Broken, Claim, Session
 from simulator.certification.signing import Headers
-from simulator.certification.sources import Line, Unusable, read_books, settle, wait_for_queue
-from simulator.certification.stage import Service, Stage, Unplayed, is_simulator, origin_of, own_stage, running_stage
+from simulator.certification.sources import Line, Unusable, origin_of, read_books, settle, wait_for_queue
+from simulator.certification.stage import Service, Stage, Unplayed, is_simulator, own_stage, running_stage
 from simulator.engine.clients.guard import LiveKey
 from simulator.engine.text.progress import SILENT, ProgressListener
 from simulator.engine.webhooks import Outcome
@@ -67,21 +67,18 @@ class Settings:
 
 
 class _Run:
-    """Checks the rules in order.
-
-    Results that depend on the application's records are reported after the records are read.
-    """
+    """Checks the rules in order. Results that depend on the application's records are reported after these are read."""
 
     def __init__(
         self, settings: Settings, session: Session, report: Report, listener: ProgressListener[Result]
     ) -> None:
         self._settings, self._session, self._report, self._listener = settings, session, report, listener
         self._held: list[Result] = []
-        if settings.books:
-            self._read()  # report unreadable books before any request is sent
 
     def run(self) -> None:
         """Check all rules. Raise the same exceptions as `certify`."""
+        if self._settings.books:
+            self._read()  # report unreadable books before any request is sent
         with self._session.stage.quiet(self._settings.url):
             for rule in RULES:
                 if self._settings.only and rule.name not in self._settings.only:
@@ -102,7 +99,7 @@ class _Run:
             return skipped(rule, _NO_BOOKS)
         missing = self._missing(rule)
         if missing:
-            return blocked(rule, missing)
+            return skipped(rule, by=missing)
         self._listener.running(rule.name)
         self._session.begin(rule.name)
         try:
@@ -114,46 +111,37 @@ class _Run:
         return passed(rule, self._session.exchanges, unread="" if self._settings.books else _UNREAD)
 
     def _missing(self, rule: Rule) -> list[str]:
-        """Return the failed rules on which this rule depends. Rules that will also be checked against the application's
-        records count with their verdict so far.
-        """
+        """Return the failed rules on which this rule depends. Results that are not reported yet also count."""
         known = [*self._report.results, *self._held]
         return list(dict.fromkeys(name for one in known if one.rule.name in rule.needs for name in one.in_the_way))
 
     def _settle(self) -> None:
         """Read the application's records, and report the results that depend on them."""
         held, self._held = self._held, []
-        if not held:
-            return
-        books = self._books()
+        books = self._books() if held else []
         paid = [claim for claim in self._session.claims if claim.amount]
         known = {line.order for line in books}
         strange = bool(paid) and not any(claim.order in known for claim in self._session.claims)
         for result in held:
             rule, missing = result.rule, self._missing(result.rule)
             if result.verdict == "pass" and missing:
-                result = blocked(rule, missing)
+                result = skipped(rule, by=missing)
             elif result.verdict == "pass" and strange:
                 unread = passed(rule, result.exchanges, unread=_UNREAD)
                 result = skipped(rule, _STRANGE_BOOKS) if rule.by_books else unread
             elif result.verdict == "pass":
-                wrong = [found for claim in self._claims(rule) if (found := wrong_with(claim, books))]
-                beyond = [is_beyond(claim, books) for claim in self._claims(rule)]
-                if beyond and all(beyond):
+                claims = [claim for claim in self._session.claims if claim.rule == rule.name]
+                wrong = [found for claim in claims if (found := wrong_with(claim, books))]
+                if claims and all(is_beyond(claim, books) for claim in claims):
                     result = passed(rule, result.exchanges, unread="the books do not list it")
                 if wrong:
                     sent = "; ".join(one.sent for one in result.exchanges)
                     result = failed(rule, Broken(sent, "; ".join(wrong)), result.exchanges)
             self._report_result(result)
 
-    def _claims(self, rule: Rule) -> list[Claim]:
-        return [claim for claim in self._session.claims if claim.rule == rule.name]
-
     def _books(self) -> list[Line]:
         """Wait until the application's records are correct and no longer change, but at most `books_seconds`. Return
-        the records.
-
-        Raise `Unusable` if reading fails.
+        the records. Raise `Unusable` if reading fails.
         """
         if self._settings.settle:
             self._wait_for_queue()
@@ -183,10 +171,8 @@ class _Run:
 
 
 async def certify(settings: Settings, listener: ProgressListener[Result] = SILENT) -> Report:
-    """Certify a receiver.
-
-    Raise `NothingAnswers` if it does not respond, `NoStage` if there is no usable simulator, and `Unusable` if an
-    option is invalid.
+    """Certify a receiver. Raise `NothingAnswers` if it does not respond, `NoStage` if there is no usable simulator, and
+    `Unusable` if an option is invalid.
     """
     try:
         LIVE_KEYS.check(settings.key, "The webhook key")
@@ -219,9 +205,7 @@ async def certify(settings: Settings, listener: ProgressListener[Result] = SILEN
 @asynccontextmanager
 async def _stage(settings: Settings) -> AsyncIterator[Stage]:
     """Yield the simulator to use: the one in the settings, otherwise one that is running at the default address,
-    otherwise a new one.
-
-    Raise `NoStage` if that fails.
+    otherwise a new one. Raise `NoStage` if that fails.
     """
     running = settings.simulator
     if running is None and await asyncio.to_thread(is_simulator, settings.usual):
@@ -229,9 +213,9 @@ async def _stage(settings: Settings) -> AsyncIterator[Stage]:
     if running is not None:
         known = (settings.key, settings.control_token, settings.service)
         yield await asyncio.to_thread(running_stage, origin_of(running), *known)
-        return
-    async with own_stage(settings.usual, settings.key) as stage:
-        yield stage
+    else:
+        async with own_stage(settings.usual, settings.key) as stage:
+            yield stage
 
 
 def listed(claim: Claim, books: Sequence[Line]) -> list[Line]:

@@ -10,7 +10,7 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Literal, TypeAlias
 
-from simulator.certification.service import Step
+from simulator.certification.service import Playbook, Step
 from simulator.certification.signing import Case, Headers, Material
 from simulator.certification.stage import NoStage, Order, Stage, Unplayed
 from simulator.engine.rows.signature import Signature
@@ -22,16 +22,6 @@ _POLL_SECONDS = 0.05
 
 
 @dataclass(frozen=True)
-class Run:
-    """One run of a recurring order, with its event, the order that it created, and the delivered amount."""
-
-    event: JsonObject
-    order: JsonObject
-    amount: Decimal
-    currency: str
-
-
-@dataclass(frozen=True)
 class Schedule:
     """A recurring order that has run twice."""
 
@@ -39,26 +29,25 @@ class Schedule:
     id: str
     reference: str
     """The order's name in the application's records."""
-    runs: Sequence[Run]
+    events: Sequence[JsonObject]
+    """The events of the two runs."""
+    orders: Sequence[JsonObject]
+    """The orders that the two runs created."""
 
     @property
-    def amount(self) -> Decimal:
-        """The sum of the amounts that the two runs paid."""
-        return sum((run.amount for run in self.runs), Decimal(0))
-
-    @property
-    def currency(self) -> str:
-        return self.runs[0].currency
+    def delivered(self) -> tuple[Decimal, str]:
+        """The sum of the amounts that the two runs paid, and the currency."""
+        amounts, currencies = zip(*(self.stage.service.delivered(one["type"], one) for one in self.orders), strict=True)
+        return sum(amounts, Decimal(0)), currencies[0]
 
     @property
     def names(self) -> tuple[tuple[str, ...], ...]:
         """The names that records may use for the runs: the recurring order's id, both references, or both order ids."""
-        made = [run.order for run in self.runs]
-        return ((self.id,), *(tuple(str(one[name]) for one in made) for name in ("reference", "id")))
+        return ((self.id,), *(tuple(str(one[name]) for one in self.orders) for name in ("reference", "id")))
 
     def reads(self) -> int:
         """Return the number of GET calls for the recurring order or for an order that it created."""
-        ids = (self.id, *(str(run.order["id"]) for run in self.runs))
+        ids = (self.id, *(str(one["id"]) for one in self.orders))
         rows = self.stage.control.get("/requests", method="GET", limit=1000)["data"]
         return sum(any(one in f"{row['path']}?{row['query']}" for one in ids) for row in rows)
 
@@ -72,27 +61,6 @@ class Schedule:
         return True
 
 
-def run_twice(stage: Stage, reference: str) -> Schedule:
-    """Create a recurring order and let it run twice.
-
-    Raise `NoStage` if a run fails, and `Unplayed` if the service does not support recurring orders.
-    """
-    standing = stage.service.playbook.standing
-    if standing is None:
-        raise Unplayed("the service does not offer standing orders")
-    made = standing.run_twice(stage.call, stage.control, reference)
-    events = stage.control.get("/events", type=standing.event, object_id=made)["data"]
-    if len(events) != 2:
-        raise NoStage(f"only {len(events)} of two runs of a {standing.noun} succeeded\n{stage.service.needed_world}")
-    orders = (standing.order_of(one["data"]["object"]) for one in events)
-    return Schedule(stage, made, reference, [_run(stage, *run) for run in zip(events, orders, strict=True)])
-
-
-def _run(stage: Stage, event: JsonObject, order_id: str) -> Run:
-    order = stage.call("GET", f"{stage.service.playbook.path}{order_id}")
-    return Run(event, order, *stage.service.delivered(order["type"], order))
-
-
 Verdict: TypeAlias = Literal["pass", "fail", "skipped"]
 Post: TypeAlias = Callable[[Headers, bytes], "Future[Outcome]"]
 
@@ -100,10 +68,7 @@ _UNREACHABLE = ("connection refused", "could not be resolved", "could not be rea
 """Errors in the `courier` module that mean that there is no receiver."""
 _SHOWN = 200
 QUICK_SECONDS = 5.0
-"""How long a response may take.
-
-The service waits ten seconds. A receiver that takes longer than five would exceed them under load.
-"""
+"""How long a response may take. The service waits ten seconds, which a slower receiver would exceed under load."""
 SLACK_MS = 10_000
 """The distance between the tested timestamps and the five-minute limit. It allows for transport and clock skew."""
 
@@ -195,11 +160,14 @@ class Session:
     @cached_property
     def material(self) -> Material:
         """The keys, clock and events that are used to build requests."""
-        key = self.stage.key
-        signing, altered = self.stage.service.provider.signing, self.stage.service.playbook.altered
-        own = self.stage.keys["webhook_key"]
-        other = self.stage.other_key if key == own else _other_key(signing.signature, key)
+        key, signing, altered = self.stage.key, self.stage.service.provider.signing, self.playbook.altered
+        is_own = key == self.stage.keys["webhook_key"]
+        other = self.stage.other_key if is_own else _other_key(signing.signature, key)
         return Material(signing, key, other, self.stage.now_ms, self.event, self.forged, altered, slack_ms=SLACK_MS)
+
+    @property
+    def playbook(self) -> Playbook:
+        return self.stage.service.playbook
 
     @cached_property
     def waiting(self) -> Order:
@@ -217,7 +185,7 @@ class Session:
     @property
     def history(self) -> tuple[Step, ...]:
         """The steps in the processing of an order, from its creation to its end. Each step causes an event."""
-        return self.stage.service.playbook.history
+        return self.playbook.history
 
     def event(self) -> JsonObject:
         """Return a genuine event with a fresh id, about an order that is not paid yet."""
@@ -226,9 +194,8 @@ class Session:
 
     def forged(self) -> JsonObject:
         """Return a forged completion event, with a fresh id, for an order that was never paid."""
-        playbook = self.stage.service.playbook
-        shown = self.stage.call("GET", f"{playbook.path}{self.unpaid.id}")
-        return self.stage.envelope(self.history[-1].event, {**shown, **playbook.forged})
+        shown = self.stage.call("GET", f"{self.playbook.path}{self.unpaid.id}")
+        return self.stage.envelope(self.history[-1].event, {**shown, **self.playbook.forged})
 
     def begin(self, rule: str) -> None:
         self._rule, self.exchanges = rule, []
@@ -244,13 +211,23 @@ class Session:
 
     def schedule(self) -> Schedule:
         """Create a recurring order and let it run twice. Its reference contains the name of the current rule. Raise
-        `Unplayed` if the service does not support recurring orders.
+        `NoStage` if a run fails, and `Unplayed` if the service does not support recurring orders.
         """
-        return run_twice(self.stage, f"certify-{self.stage.run}-{self._rule}")
+        stage, reference, standing = self.stage, f"certify-{self.stage.run}-{self._rule}", self.playbook.standing
+        if standing is None:
+            raise Unplayed("the service does not offer standing orders")
+        made = standing.run_twice(stage.call, stage.control, reference)
+        events = stage.control.get("/events", type=standing.event, object_id=made)["data"]
+        if len(events) != 2:
+            words = f"only {len(events)} of two runs of a {standing.noun} succeeded"
+            raise NoStage(f"{words}\n{stage.service.needed_world}")
+        ids = [standing.order_of(one["data"]["object"]) for one in events]
+        orders = [stage.call("GET", f"{self.playbook.path}{one}") for one in ids]
+        return Schedule(stage, made, reference, events, orders)
 
     def claim_runs(self, schedule: Schedule, history: str) -> None:
         """Require that the application's records contain either both runs of a recurring order or neither of them."""
-        due = schedule.amount, schedule.currency, history, schedule.names
+        due = *schedule.delivered, history, schedule.names
         self.claims.append(Claim(self._rule, schedule.reference, *due, is_optional=True))
 
     def send(self, sent: str, event: JsonObject) -> Exchange:
@@ -259,17 +236,19 @@ class Session:
 
     def send_together(self, events: Sequence[tuple[str, JsonObject]]) -> list[Exchange]:
         """Send events concurrently."""
-        ready = [(sent, dumps(event)) for sent, event in events]
+        ready, signature = [(sent, dumps(event)) for sent, event in events], self.material.signing.signature
         return self._exchanged(
-            (sent, signed_headers(self.material.signing.signature, self.material.key, self.stage.now_ms(), body), body)
-            for sent, body in ready
+            (sent, signed_headers(signature, self.stage.key, self.stage.now_ms(), body), body) for sent, body in ready
         )
 
     def judge(self, cases: Iterator[Case]) -> None:
         """Send requests in order. Raise `Broken` if a genuine request is refused or any other request is accepted."""
         for case in cases:
             exchange = self.transmit(case)
-            (self.accepted if case.genuine else self.refused)(exchange)
+            if case.genuine:
+                self.accepted(exchange)
+            elif exchange.status is None or not 400 <= exchange.status < 500:
+                raise Broken.by(exchange, _why_not_refused(exchange))
 
     def transmit(self, case: Case) -> Exchange:
         return self._exchanged([(case.what, case.headers, case.body)])[0]
@@ -280,19 +259,11 @@ class Session:
             if not one.ok:
                 raise Broken.by(one, _why_not_accepted(one))
 
-    def refused(self, exchange: Exchange) -> None:
-        """Raise `Broken` if the response is not 4xx."""
-        status = exchange.status
-        if status is not None and 400 <= status < 500:
-            return
-        raise Broken.by(exchange, _why_not_refused(exchange))
-
     def _exchanged(self, requests: Iterable[tuple[str, Headers, bytes]]) -> list[Exchange]:
         under_way = [(sent, headers, body, self.post(headers, body)) for sent, headers, body in requests]
         made = [_exchange(sent, headers, body, future.result()) for sent, headers, body, future in under_way]
         if not self.answered:
-            first = made[0]
-            refuse_unreachable(first.status, first.error)
+            refuse_unreachable(made[0].status, made[0].error)
             self.answered = True
         self.exchanges += made
         return made

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hmac
 import json
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 from simulator.engine.rows.signing import Signing
 from simulator.engine.text.json import JsonObject, dumps
@@ -27,7 +28,6 @@ Headers = tuple[tuple[str, str], ...]
 class Case:
     """One request and the verdict that a receiver must reach."""
 
-    rule: str
     what: str
     """A description of the request."""
     headers: Headers
@@ -68,79 +68,74 @@ class Material:
         """The name of the signature header."""
         return self.signing.signature.signature_header
 
-    @property
-    def stranger(self) -> str:
-        """The webhook key of another account."""
-        return f"{next(iter(self.signing.signature.key_prefixes.values()))}of_somebody_else"
-
-    def genuine(self, rule: str, what: str, body: bytes, reason: str, *, ahead_ms: int = 0) -> Case:
-        headers = signed_headers(self.signing.signature, self.key, self.now_ms() + ahead_ms, body)
-        return Case(rule, what, headers, body, True, reason)
+    def genuine(self, what: str, body: bytes, reason: str, *, ahead_ms: int = 0) -> Case:
+        return Case(what, self._headers(self.key, body, ahead_ms), body, True, reason)
 
     def forgery(
-        self, rule: str, what: str, reason: str, *, body: bytes | None = None, key: str = "", ahead_ms: int = 0,
-        signed: bytes | None = None,
+        self, what: str, reason: str, *, body: bytes | None = None, key: str = "", ahead_ms: int = 0,
+        signed: bytes | None = None, signature: Callable[[str], str | None] = str,
     ) -> Case:  # fmt: skip
-        """Return a forged event. `key` and `signed` replace the key and the bytes used for its signature."""
+        """Return a forged event. `key` and `signed` replace the key and the bytes used for its signature. `signature`
+        returns the header that replaces this signature, or None to remove the header.
+        """
         body = dumps(self.forged()) if body is None else body
-        headers = signed_headers(
-            self.signing.signature, key or self.key, self.now_ms() + ahead_ms, body if signed is None else signed
-        )
-        return Case(rule, what, headers, body, False, reason)
+        headers = self._headers(key or self.key, body if signed is None else signed, ahead_ms)
+        case = Case(what, headers, body, False, reason)
+        return with_header(case, self.signed, signature(dict(headers)[self.signed]))
+
+    def _headers(self, key: str, signed: bytes, ahead_ms: int) -> Headers:
+        return signed_headers(self.signing.signature, key, self.now_ms() + ahead_ms, signed)
 
 
 def valid_event(material: Material) -> Iterator[Case]:
-    body = dumps(material.event())
-    yield material.genuine("valid-event", "an event, signed", body, "signed with the key over the bytes of the body")
+    yield material.genuine(
+        "an event, signed", dumps(material.event()), "signed with the key over the bytes of the body"
+    )
 
 
 def unknown_signature(material: Material) -> Iterator[Case]:
-    rule = "unknown-signature"
-    yield material.forgery(rule, "a forged event, signed with a stranger's key", "another key", key=material.stranger)
-    case = material.forgery(rule, "a forged event with the first 8 digits of its signature", "not the whole signature")
-    yield with_header(case, material.signed, header_of(case, material.signed)[:8])
-    case = material.forgery(rule, "a forged event with 64 zeros as its signature", "not the HMAC of this body")
-    yield with_header(case, material.signed, "0" * 64)
+    stranger = f"{next(iter(material.signing.signature.key_prefixes.values()))}of_somebody_else"
+    yield material.forgery("a forged event, signed with a stranger's key", "another key", key=stranger)
+    what, reason = "a forged event with the first 8 digits of its signature", "not the whole signature"
+    yield material.forgery(what, reason, signature=lambda right: right[:8])
+    what, reason = "a forged event with 64 zeros as its signature", "not the HMAC of this body"
+    yield material.forgery(what, reason, signature=lambda right: "0" * 64)
 
 
 def half_signature(material: Material) -> Iterator[Case]:
-    rule, reason = "half-signature", "not the whole signature"
-    case = material.forgery(rule, "a forged event with only the first half of its signature correct", reason)
-    right = header_of(case, material.signed)
-    yield with_header(case, material.signed, right[:32] + _other_digits(right[32:]))
-    case = material.forgery(rule, "a forged event with only the second half of its signature correct", reason)
-    right = header_of(case, material.signed)
-    yield with_header(case, material.signed, _other_digits(right[:32]) + right[32:])
-    case = material.forgery(rule, "a forged event with a wrong last digit in its signature", reason)
-    right = header_of(case, material.signed)
-    yield with_header(case, material.signed, right[:-1] + _other_digits(right[-1:]))
+    for right, what in (
+        (slice(32), "only the first half of its signature correct"),
+        (slice(32, None), "only the second half of its signature correct"),
+        (slice(-1), "a wrong last digit in its signature"),
+    ):
+        signature = partial(_with_only, right)
+        yield material.forgery(f"a forged event with {what}", "not the whole signature", signature=signature)
 
 
 def missing_signature(material: Material) -> Iterator[Case]:
-    case = material.forgery("missing-signature", "a forged event without X-Signature", "X-Signature is missing")
-    yield with_header(case, material.signed, None)
-    case = material.forgery("missing-signature", "a forged event with an empty X-Signature", "X-Signature is empty")
-    yield with_header(case, material.signed, "")
+    what = "a forged event without X-Signature"
+    yield material.forgery(what, "X-Signature is missing", signature=lambda right: None)
+    what = "a forged event with an empty X-Signature"
+    yield material.forgery(what, "X-Signature is empty", signature=lambda right: "")
 
 
 def stale_timestamp(material: Material) -> Iterator[Case]:
-    what = "a recorded event, signed an hour ago and replayed"
-    yield material.forgery("stale-timestamp", what, "an hour old", ahead_ms=-HOUR_MS)
+    yield material.forgery("a recorded event, signed an hour ago and replayed", "an hour old", ahead_ms=-HOUR_MS)
 
 
 def future_timestamp(material: Material) -> Iterator[Case]:
     what = "an event with a timestamp an hour from now"
-    yield material.forgery("future-timestamp", what, "an hour ahead of the clock", ahead_ms=HOUR_MS)
+    yield material.forgery(what, "an hour ahead of the clock", ahead_ms=HOUR_MS)
 
 
 def missing_timestamp(material: Material) -> Iterator[Case]:
-    rule, reason = "missing-timestamp", "X-Timestamp is missing"
-    yield with_header(material.forgery(rule, "an event without X-Timestamp", reason), material.timestamp, None)
+    reason = "X-Timestamp is missing"
+    yield with_header(material.forgery("an event without X-Timestamp", reason), material.timestamp, None)
     for text in ("", "undefined", "None", "null"):
         # The value that a program gets for a missing header if it does not check for one.
-        case = material.forgery(rule, f'an event without X-Timestamp, signed over "{text}.<body>"', reason)
+        case = material.forgery(f'an event without X-Timestamp, signed over "{text}.<body>"', reason)
         yield with_header(resigned(case, material, text), material.timestamp, None)
-    case = material.forgery(rule, "an event without X-Timestamp, signed over the body alone", reason)
+    case = material.forgery("an event without X-Timestamp, signed over the body alone", reason)
     bare = hmac.digest(material.key.encode(), case.body, "sha256").hex()
     yield with_header(with_header(case, material.signed, bare), material.timestamp, None)
 
@@ -148,114 +143,90 @@ def missing_timestamp(material: Material) -> Iterator[Case]:
 def garbled_timestamp(material: Material) -> Iterator[Case]:
     for text in ("yesterday", "NaN"):
         reason = "X-Timestamp is not a number, so it is not within five minutes"
-        case = material.forgery("garbled-timestamp", f'an event with a signed X-Timestamp of "{text}"', reason)
+        case = material.forgery(f'an event with a signed X-Timestamp of "{text}"', reason)
         yield with_header(resigned(case, material, text), material.timestamp, text)
 
 
 def timestamp_edge(material: Material) -> Iterator[Case]:
-    rule = "timestamp-edge"
     tolerance_ms = material.signing.signature.tolerance_ms
     inside, outside = tolerance_ms - material.slack_ms, tolerance_ms + max(material.slack_ms, 1)
     for sign_of, side in ((-1, "old"), (1, "ahead of the clock")):
-        what = f"an event {_seconds(inside)} {side}, within the five minutes"
-        yield material.genuine(
-            rule, what, dumps(material.event()), f"{_seconds(inside)} {side}: not more than five minutes",
-            ahead_ms=sign_of * inside,
-        )  # fmt: skip
-        what = f"an event {_seconds(outside)} {side}, more than five minutes"
-        reason = f"{_seconds(outside)} {side}: more than five minutes"
-        yield material.forgery(rule, what, reason, ahead_ms=sign_of * outside)
-
-
-def altered_body(material: Material) -> Iterator[Case]:
-    rule, reason = "altered-body", "the body is not the signed one"
-    event = material.forged()
-    other = with_object(event, **{material.altered: f"9{event['data']['object'][material.altered]}"})
-    what = "an event whose amount was changed in transit"
-    yield material.forgery(rule, what, reason, body=dumps(other), signed=dumps(event))
-    event = material.forged()
-    other = {**event, "id": f"{event['id']}x"}
-    what = "an event whose id was changed in transit"
-    yield material.forgery(rule, what, reason, body=dumps(other), signed=dumps(event))
-
-
-def reserialised_body(material: Material) -> Iterator[Case]:
-    rule, reason = "reserialised-body", "the same JSON, but not the signed bytes"
-    event = material.forged()
-    spaced, compact = json.dumps(event, ensure_ascii=False).encode(), dumps(event)
-    yield material.forgery(rule, "an event with spaces added after signing", reason, body=spaced, signed=compact)
-    event = material.forged()
-    spaced, compact = json.dumps(event).encode(), dumps(event)
-    yield material.forgery(rule, "an event with spaces removed after signing", reason, body=compact, signed=spaced)
-    body = json.dumps(material.event(), indent=2, ensure_ascii=False).encode()
-    yield material.genuine(rule, "an indented event, signed in this form", body, "signed as it is")
-
-
-def trimmed_body(material: Material) -> Iterator[Case]:
-    rule, reason = "trimmed-body", "the body is not the signed one"
-    signed = dumps(material.forged())
-    yield material.forgery(
-        rule, "an event with a line end added after signing", reason, body=signed + b"\n", signed=signed
-    )
-    signed = dumps(material.forged())
-    yield material.forgery(
-        rule, "an event with a space prepended after signing", reason, body=b" " + signed, signed=signed
-    )
-    body = dumps(material.event()) + b"\n"
-    yield material.genuine(rule, "an event with a signed line end after the JSON", body, "signed with its line end")
-
-
-def unicode_body(material: Material) -> Iterator[Case]:
-    rule = "unicode-body"
-    body = dumps(with_object(material.event(), sender_name=UNICODE))
-    yield material.genuine(rule, "an event with letters of many scripts, in UTF-8", body, "signed as UTF-8 bytes")
-    body = json.dumps(with_object(material.event(), sender_name=UNICODE), separators=(",", ":")).encode()
-    yield material.genuine(rule, "the same letters as \\u escapes", body, "signed with its escapes")
-
-
-def large_body(material: Material) -> Iterator[Case]:
-    body = dumps(with_object(material.event(), note="x" * LARGE_BYTES))
-    yield material.genuine("large-body", f"an event of {len(body) // 1000} kB", body, "any length is valid")
+        at = f"{_seconds(inside)} {side}"
+        what, reason = f"an event {at}, within the five minutes", f"{at}: not more than five minutes"
+        yield material.genuine(what, dumps(material.event()), reason, ahead_ms=sign_of * inside)
+        at = f"{_seconds(outside)} {side}"
+        what, reason = f"an event {at}, more than five minutes", f"{at}: more than five minutes"
+        yield material.forgery(what, reason, ahead_ms=sign_of * outside)
 
 
 def other_environment_key(material: Material) -> Iterator[Case]:
     event, environment = material.forged(), material.signing.signature.environment_of(material.other_key) or ""
     at_ms, shown = parse_timestamp(event["created_at"]), event["data"]["object"]
     body = material.signing.envelope(event["id"], event["type"], at_ms, environment, shown)
-    yield material.forgery(
-        "other-environment-key", "an event signed with the key of the other environment",
-        "the key of the other environment", body=dumps(body), key=material.other_key,
-    )  # fmt: skip
+    what, reason = "an event signed with the key of the other environment", "the key of the other environment"
+    yield material.forgery(what, reason, body=dumps(body), key=material.other_key)
+
+
+def altered_body(material: Material) -> Iterator[Case]:
+    reason = "the body is not the signed one"
+    event = material.forged()
+    other = with_object(event, **{material.altered: f"9{event['data']['object'][material.altered]}"})
+    what = "an event whose amount was changed in transit"
+    yield material.forgery(what, reason, body=dumps(other), signed=dumps(event))
+    event = material.forged()
+    other = {**event, "id": f"{event['id']}x"}
+    yield material.forgery("an event whose id was changed in transit", reason, body=dumps(other), signed=dumps(event))
+
+
+def reserialised_body(material: Material) -> Iterator[Case]:
+    reason = "the same JSON, but not the signed bytes"
+    event = material.forged()
+    spaced, compact = json.dumps(event, ensure_ascii=False).encode(), dumps(event)
+    yield material.forgery("an event with spaces added after signing", reason, body=spaced, signed=compact)
+    event = material.forged()
+    spaced, compact = json.dumps(event).encode(), dumps(event)
+    yield material.forgery("an event with spaces removed after signing", reason, body=compact, signed=spaced)
+    body = json.dumps(material.event(), indent=2, ensure_ascii=False).encode()
+    yield material.genuine("an indented event, signed in this form", body, "signed as it is")
+
+
+def trimmed_body(material: Material) -> Iterator[Case]:
+    reason = "the body is not the signed one"
+    signed = dumps(material.forged())
+    yield material.forgery("an event with a line end added after signing", reason, body=signed + b"\n", signed=signed)
+    signed = dumps(material.forged())
+    yield material.forgery("an event with a space prepended after signing", reason, body=b" " + signed, signed=signed)
+    body = dumps(material.event()) + b"\n"
+    yield material.genuine("an event with a signed line end after the JSON", body, "signed with its line end")
+
+
+def unicode_body(material: Material) -> Iterator[Case]:
+    body = dumps(with_object(material.event(), sender_name=UNICODE))
+    yield material.genuine("an event with letters of many scripts, in UTF-8", body, "signed as UTF-8 bytes")
+    body = json.dumps(with_object(material.event(), sender_name=UNICODE), separators=(",", ":")).encode()
+    yield material.genuine("the same letters as \\u escapes", body, "signed with its escapes")
+
+
+def large_body(material: Material) -> Iterator[Case]:
+    body = dumps(with_object(material.event(), note="x" * LARGE_BYTES))
+    yield material.genuine(f"an event of {len(body) // 1000} kB", body, "any length is valid")
 
 
 SIGNING: Mapping[str, Callable[[Material], Iterator[Case]]] = {
-    "valid-event": valid_event,
-    "unknown-signature": unknown_signature,
-    "half-signature": half_signature,
-    "missing-signature": missing_signature,
-    "stale-timestamp": stale_timestamp,
-    "future-timestamp": future_timestamp,
-    "missing-timestamp": missing_timestamp,
-    "garbled-timestamp": garbled_timestamp,
-    "timestamp-edge": timestamp_edge,
-    "other-environment-key": other_environment_key,
-    "altered-body": altered_body,
-    "reserialised-body": reserialised_body,
-    "trimmed-body": trimmed_body,
-    "unicode-body": unicode_body,
-    "large-body": large_body,
-}
-"""The requests for each rule that depends only on the signature check."""
+    cases.__name__.replace("_", "-"): cases
+    for cases in (
+        valid_event, unknown_signature, half_signature, missing_signature, stale_timestamp, future_timestamp,
+        missing_timestamp, garbled_timestamp, timestamp_edge, other_environment_key, altered_body, reserialised_body,
+        trimmed_body, unicode_body, large_body,
+    )
+}  # fmt: skip
+"""The requests for each rule that depends only on the signature check, by the name of the rule."""
 
 
 def with_header(case: Case, name: str, value: str | None) -> Case:
     """Return a case with a different value for a header, or without the header if the value is None."""
     headers = [(one, value if one == name else own) for one, own in case.headers]
     return replace(case, headers=tuple((one, own) for one, own in headers if own is not None))
-
-
-def header_of(case: Case, name: str) -> str:
-    return next(value for one, value in case.headers if one == name)
 
 
 def resigned(case: Case, material: Material, stamp: str) -> Case:
@@ -268,9 +239,11 @@ def with_object(event: JsonObject, **members: object) -> JsonObject:
     return {**event, "data": {"object": {**event["data"]["object"], **members}}}
 
 
-def _other_digits(digits: str) -> str:
-    """Return hexadecimal digits that differ from the given digits in every position."""
-    return "".join(f"{15 - int(digit, 16):x}" for digit in digits)
+def _with_only(right: slice, signature: str) -> str:
+    """Return a signature in which only the digits at `right` are correct."""
+    wrong = [f"{15 - int(digit, 16):x}" for digit in signature]
+    wrong[right] = signature[right]
+    return "".join(wrong)
 
 
 def _seconds(milliseconds: int) -> str:

@@ -22,7 +22,7 @@ from string import Template
 from traceback import extract_tb
 from urllib.parse import urljoin, urlsplit
 
-from simulator.engine.clients.synchronous import NoResponse, SyncClient
+from simulator.engine.clients.synchronous import NoResponse, Response, SyncClient
 from simulator.kernel.dataclass import dataclass
 from simulator.testing.quiescence import wait_until_quiet
 
@@ -93,7 +93,7 @@ def read_books(source: str, variables: Mapping[str, str]) -> list[Line]:
     if source.startswith(_SQLITE):
         return _of_database(source, variables)
     if is_function(source):
-        return parsed(run_python("--books", _PRINTS, source, variables))
+        return parsed(printed("--books", source, variables, script=_PRINTS))
     if source.endswith(".csv") and (not re.search(r"\s", source) or Path(source).is_file()):
         return _of_file(source, variables)
     return parsed(printed("--books", source, variables))
@@ -129,7 +129,7 @@ def called(name: str, books: Callable[[], object]) -> list[Line] | None:
             return None
         if isinstance(rows, str | bytes | Mapping) or not isinstance(rows, Iterable):
             raise Unusable(f"--books: {name} returns {_short(rows)}. Return a list of dicts like {_SHAPE}")
-        return [_line(row, f"--books: row {number} of {name}") for number, row in enumerate(rows, 1)]
+        return _rows(rows, f" of {name}")
     except Unusable:
         raise
     except Exception as error:
@@ -148,27 +148,18 @@ except Unusable as error:
 
 def settle(source: str, variables: Mapping[str, str]) -> None:
     """Run the integrator's job: a shell command, or `MODULE:FUNCTION` in a subprocess. Raise `Unusable` if it fails."""
-    if is_function(source):
-        run_python("--settle", _CALLS, source, variables)
-    else:
-        printed("--settle", source, variables)
+    printed("--settle", source, variables, script=_CALLS if is_function(source) else "")
 
 
 def is_quiet(source: str, variables: Mapping[str, str]) -> bool:
     """Return True if the application reports an empty queue. A URL reports this with a 2xx response, a command with
     exit code 0.
     """
-    if source.startswith(("http://", "https://")):
-        parts = urlsplit(source)
-        client = SyncClient(f"{parts.scheme}://{parts.netloc}", any_host=True)  # the user chose this URL
-        path = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
-        try:
-            return 200 <= client.request("GET", path, timeout_seconds=_READ_SECONDS)[0] < 300
-        except (NoResponse, ValueError):
-            return False
     try:
+        if source.startswith(("http://", "https://")):
+            return 200 <= _response(source).status < 300
         printed("--quiesce", source, variables)
-    except Unusable:
+    except (Unusable, NoResponse, ValueError):
         return False
     return True
 
@@ -188,10 +179,9 @@ def parsed(text: str) -> list[Line]:
         return []
     if text.startswith("["):
         try:
-            rows = json.loads(text, parse_float=Decimal)
+            return _rows(json.loads(text, parse_float=Decimal))
         except ValueError as error:
             raise Unusable(f"--books: the array {_short(text[:40])} is not valid JSON: {error}") from None
-        return [_line(row, f"--books: row {number}") for number, row in enumerate(rows, 1)]
     if text.startswith("{"):
         return [_json_line(line, number) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     reader = csv.DictReader(io.StringIO(text), skipinitialspace=True)
@@ -211,6 +201,10 @@ def _json_line(text: str, number: int) -> Line:
         return _line(json.loads(text, parse_float=Decimal), f"--books: line {number}")
     except ValueError:
         raise Unusable(f"--books: line {number} is {_short(text)}. Write JSON lines like {_SHAPE}") from None
+
+
+def _rows(rows: Iterable[object], source: str = "") -> list[Line]:
+    return [_line(row, f"--books: row {number}{source}") for number, row in enumerate(rows, 1)]
 
 
 def _line(row: object, where: str) -> Line:
@@ -239,10 +233,7 @@ def _fetched(url: str) -> str:
     status, following = 0, url
     try:
         for _ in range(_MOST_REDIRECTS):
-            parts = urlsplit(following)
-            client = SyncClient(f"{parts.scheme}://{parts.netloc}", any_host=True)  # the user chose this URL
-            path = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
-            status, headers, content = client.request("GET", path, timeout_seconds=_READ_SECONDS)
+            status, headers, content = _response(following)
             if not 300 <= status < 400 or "location" not in headers:
                 break
             following = urljoin(following, headers["location"])
@@ -251,6 +242,19 @@ def _fetched(url: str) -> str:
     except (NoResponse, ValueError) as error:
         raise Unusable(f"--books: {url} does not respond ({error})") from None
     raise Unusable(f"--books: {url} answers {status}")
+
+
+def _response(url: str) -> Response:
+    parts = urlsplit(url)
+    client = SyncClient(origin_of(url), any_host=True)  # the user chose this URL
+    path = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
+    return client.request("GET", path, timeout_seconds=_READ_SECONDS)
+
+
+def origin_of(url: str) -> str:
+    """Return the scheme, host and port of a URL."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
 
 
 def _path(given: str, variables: Mapping[str, str]) -> Path:
@@ -286,31 +290,21 @@ def _of_database(source: str, variables: Mapping[str, str]) -> list[Line]:
         raise Unusable(f"--books: {path}: {error}, in `{select}`") from None
     if {"order", "state", "amount"} <= set(names):
         rows = [dict(zip(names, row, strict=True)) for row in rows if isinstance(row, Sequence)]
-    return [_line(row, f"--books: row {number} of `{select}`") for number, row in enumerate(rows, 1)]
+    return _rows(rows, f" of `{select}`")
 
 
-def printed(option: str, command: str, variables: Mapping[str, str]) -> str:
-    """Return the output of a shell command that runs with additional environment variables.
-
-    Raise `Unusable` if it fails.
+def printed(option: str, command: str, variables: Mapping[str, str], *, script: str = "") -> str:
+    """Return the output of a shell command, or of a Python script with the command as its only argument. It runs with
+    additional environment variables. Raise `Unusable` if it fails.
     """
-    return _output(option, command, command, variables)
-
-
-def run_python(option: str, script: str, name: str, variables: Mapping[str, str]) -> str:
-    """Return the output of a Python script. Its only argument is a name. Raise `Unusable` if the script fails."""
-    return _output(option, [sys.executable, "-c", script, name], name, variables)
-
-
-def _output(option: str, command: str | list[str], name: str, variables: Mapping[str, str]) -> str:
     try:
         ran = subprocess.run(
-            command, shell=isinstance(command, str), capture_output=True, timeout=_COMMAND_SECONDS,
-            env={**os.environ, **variables}, stdin=subprocess.DEVNULL,
+            [sys.executable, "-c", script, command] if script else command, shell=not script, capture_output=True,
+            timeout=_COMMAND_SECONDS, env={**os.environ, **variables}, stdin=subprocess.DEVNULL,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
-        raise Unusable(f"{option}: `{name}` did not finish within {_COMMAND_SECONDS} s") from None
+        raise Unusable(f"{option}: `{command}` did not finish within {_COMMAND_SECONDS} s") from None
     if ran.returncode:
         said = ran.stderr.decode(errors="replace").strip()[-500:]
-        raise Unusable(f"{option}: `{name}` failed with exit code {ran.returncode}: {said}")
+        raise Unusable(f"{option}: `{command}` failed with exit code {ran.returncode}: {said}")
     return ran.stdout.decode(errors="replace")

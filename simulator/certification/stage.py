@@ -1,7 +1,5 @@
-"""The simulator used in a certification run. The payments in genuine events exist in this simulator.
-
-A receiver may read the object of an event from the API, as the specification advises. So `certify` creates its payments
-in the world whose webhook key the receiver has, either in a running simulator or in one that it starts.
+"""The simulator used in a certification run. A receiver may read the object of an event from the API, so `certify`
+creates its payments in the world whose webhook key the receiver has.
 """
 
 from __future__ import annotations
@@ -10,7 +8,7 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import field
 from decimal import Decimal
@@ -161,13 +159,9 @@ class Stage:
 
         Raise `NoStage` if the simulator refuses it, and `Unusable` if the application's command fails.
         """
-        playbook, reference = self.service.playbook, f"certify-{self.run}-{rule}"
-        kind = playbook.kind if flow is None else flow.kind
-        if self.ordering:
-            made = self._ordered(kind)
-        else:
-            made = (playbook.order if flow is None else flow.order)(self.call, reference)
-        delivers = self.service.delivered(kind, made)
+        chosen, reference = flow or self.service.playbook, f"certify-{self.run}-{rule}"
+        made = self._ordered(chosen.kind) if self.ordering else chosen.order(self.call, reference)
+        delivers = self.service.delivered(chosen.kind, made)
         return Order(self, made.get("reference") or made["id"], made["id"], *delivers)
 
     def _ordered(self, name: str) -> JsonObject:
@@ -197,10 +191,7 @@ class Stage:
             self.control.call("DELETE", f"/faults/{segment(made)}")
 
     def await_calm(self, fault: str, seconds: float) -> None:
-        """Wait until a fault has applied to calls and has not applied again for a short time.
-
-        Wait at most `seconds`.
-        """
+        """Wait at most `seconds` until a fault has applied to calls and has not applied again for a short time."""
         deadline, hits, since = time.monotonic() + seconds, 0, time.monotonic()
         while time.monotonic() < deadline and (not hits or time.monotonic() - since < _CALM_SECONDS):
             time.sleep(0.02)
@@ -227,13 +218,11 @@ class Stage:
             self._token, exchange = self.keys["secret_key"], self.service.playbook.exchange
             if exchange is not None:
                 self._token = self._answer("POST", exchange.path, exchange.body(self.keys))[exchange.token_field]
-        return self._answer(method, path, body, {"Authorization": f"Bearer {self._token}"})
+        return self._answer(method, path, body, Authorization=f"Bearer {self._token}")
 
-    def _answer(
-        self, method: str, path: str, body: JsonObject | None, headers: Mapping[str, str] | None = None
-    ) -> JsonObject:
+    def _answer(self, method: str, path: str, body: JsonObject | None, **headers: str) -> JsonObject:
         url = f"{self.keys['base_url']}{path}"
-        sent = {"Content-Type": "application/json", **marked("certify"), **(headers or {})}
+        sent = {"Content-Type": "application/json", **marked("certify"), **headers}
         content = None if body is None else json.dumps(body).encode()
         try:
             # The host in the base URL is not checked, because the base URL comes from a server whose own host was
@@ -254,7 +243,11 @@ def running_stage(url: str, webhook_key: str, token: str | None, service: Servic
     `default`. Raise `NoStage` if neither exists.
     """
     try:
-        return _running_stage(url, webhook_key, token, service)
+        worlds = ControlClient(url, token=token, timeout_seconds=_CALL_SECONDS).get("/worlds")["data"]
+        found = _environment(worlds, webhook_key, service)
+        if found is None:
+            raise NoStage(f"no world in the simulator at {url} has the receiver's webhook key. Check --webhook-key")
+        return _stage(url, found, webhook_key, token, f"{url}, already running, world {found[0]['id']}", service)
     except Unreachable as error:
         raise NoStage(str(error), unreachable=True) from None
     except CallRefused as refusal:
@@ -265,34 +258,18 @@ def running_stage(url: str, webhook_key: str, token: str | None, service: Servic
         ) from None
 
 
-def _running_stage(url: str, webhook_key: str, token: str | None, service: Service) -> Stage:
-    listed = ControlClient(url, token=token, timeout_seconds=_CALL_SECONDS).get("/worlds")["data"]
-    for world in listed:
-        environment = _environment_of(world, webhook_key)
-        if environment is not None:
-            where = f"{url}, already running, world {world['id']}"
-            return _stage(url, world, environment, webhook_key, token, where, service)
-    default = next((row for row in listed if row["id"] == DEFAULT_WORLD), None)
-    if default is None:
-        raise NoStage(f"no world in the simulator at {url} has the receiver's webhook key. Check --webhook-key")
-    where = f"{url}, already running, world {DEFAULT_WORLD}"
-    return _stage(url, default, _usual_environment(service), webhook_key, token, where, service)
-
-
-def _environment_of(world: JsonObject, webhook_key: str) -> str | None:
-    credentials: Mapping[str, Mapping[str, str]] = world["credentials"]
-    return next((name for name, keys in credentials.items() if keys["webhook_key"] == webhook_key), None)
-
-
-def _usual_environment(service: Service) -> str:
-    return next(iter(service.provider.environments))
+def _environment(worlds: Sequence[JsonObject], webhook_key: str, service: Service) -> tuple[JsonObject, str] | None:
+    """Return the world and the environment with this webhook key. If there is none, return the world `default` and its
+    first environment, or None if there is no such world.
+    """
+    rows = [(world, name, keys) for world in worlds for name, keys in world["credentials"].items()]
+    found = [(world, name) for world, name, keys in rows if keys["webhook_key"] == webhook_key]
+    usual = next(iter(service.provider.environments))
+    return next(iter([*found, *((world, usual) for world in worlds if world["id"] == DEFAULT_WORLD)]), None)
 
 
 def is_simulator(url: str) -> bool:
-    """Return True if a simulator is running at an address.
-
-    Return False for a simulator that another certification run has started.
-    """
+    """Return True if a simulator is running at an address that no other certification run has started."""
     client = ControlClient(url, timeout_seconds=_PROBE_SECONDS)
     try:
         health = client.get("/health")
@@ -317,31 +294,19 @@ async def own_stage(usual: str, webhook_key: str) -> AsyncIterator[Stage]:
     except OSError:
         listener, taken = open_socket(host, 0), True
     async with serving(application, listener) as url:
-        world = await asyncio.to_thread(_marked, ControlClient(url))
+        control, service = ControlClient(url), Service()
+        worlds = (await asyncio.to_thread(control.get, "/worlds"))["data"]
+        await asyncio.to_thread(control.post, "/worlds", {"id": _OWN})
+        found = _environment(worlds, webhook_key, service)
+        assert found is not None
         why = f"because port {port} is in use" if taken else "and ends with this run"
-        service = Service()
-        environment = _environment_of(world, webhook_key) or _usual_environment(service)
-        yield _stage(url, world, environment, webhook_key, None, f"{url}, started for this run, {why}", service)
+        yield _stage(url, found, webhook_key, None, f"{url}, started for this run, {why}", service)
 
 
-def _marked(control: ControlClient) -> JsonObject:
-    """Mark a new simulator as started by this run, and return the world `default`."""
-    world: JsonObject = control.get("/worlds")["data"][0]
-    control.post("/worlds", {"id": _OWN})
-    return world
-
-
-def _stage(
-    url: str, world: JsonObject, environment: str, key: str, token: str | None, where: str, service: Service
-) -> Stage:
+def _stage(url: str, found: tuple[JsonObject, str], key: str, token: str | None, where: str, service: Service) -> Stage:
+    world, environment = found
     control = ControlClient(url, str(world["id"]), environment=environment, token=token, timeout_seconds=_CALL_SECONDS)
     return Stage(control, world, environment, key, _base36(wall_clock_ms()), where, service)
-
-
-def origin_of(url: str) -> str:
-    """Return the scheme, host and port of a URL."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"
 
 
 def _base36(number: int) -> str:
