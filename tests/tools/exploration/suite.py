@@ -41,6 +41,18 @@ def pytest_rampsim_books(item):
     return [(*row, "USDC") for row in rows]
 """
 """A conftest.py for a `Shop` with a table of orders: its receiver, and its books."""
+
+
+def write_suite(
+    directory: Path, shop: str, test: str, conftest: str = SHOP_CONFTEST, marks: Mapping[str, str] | None = None
+) -> None:
+    """Write shop.py, conftest.py and test_shop.py. `marks`: the code in place of each mark in the application."""
+    for mark, code in (marks or {}).items():
+        shop = shop.replace(mark, code.strip())
+    for name, text in (("shop.py", shop), ("conftest.py", conftest), ("test_shop.py", test)):
+        (directory / name).write_text(text)
+
+
 ALONE = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 """Suites here need no plugin but the kit's; importing all others that are installed takes longer than most of them."""
 

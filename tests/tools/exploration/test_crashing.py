@@ -11,7 +11,7 @@ from threading import Thread
 import pytest
 
 from simulator.exploration.runs.tracing import crashing, scenes
-from tests.tools.exploration.suite import SHOP_CONFTEST, Explored, explore
+from tests.tools.exploration.suite import SHOP_CONFTEST, Explored, explore, write_suite
 
 SHOP = """
 import contextlib, socket, sqlite3
@@ -96,10 +96,8 @@ def test_send(shop):
 
 def explored(directory: Path, fault: str, *, store: str = "first", handler: str, restart: bool = False) -> Explored:
     before, after = STORES[store]
-    text = SHOP.replace("@BEFORE@", before).replace("@AFTER@", after).replace("@HANDLE@", HANDLERS[handler].strip())
-    (directory / "shop.py").write_text(text)
-    (directory / "conftest.py").write_text(SHOP_CONFTEST + RESTART * restart)
-    (directory / "test_shop.py").write_text(TEST)
+    marks = {"@BEFORE@": before, "@AFTER@": after, "@HANDLE@": HANDLERS[handler]}
+    write_suite(directory, SHOP, TEST, SHOP_CONFTEST + RESTART * restart, marks)
     return explore(directory, "--faults", fault)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools.exploration.suite import Explored, explore
+from tests.tools.exploration.suite import Explored, explore, write_suite
 
 SHOP = """
 import sqlite3, threading
@@ -103,12 +103,7 @@ def explored(
     directory: Path, *words: str, handler: str = "unique key", note: str = "column", booking: str = "columns"
 ) -> Explored:
     marks = {"@NOTE@": NOTES[note], "@HANDLE@": HANDLERS[handler], "@BOOK@": BOOKINGS[booking]}
-    text = SHOP
-    for mark, code in marks.items():
-        text = text.replace(mark, code.strip())
-    (directory / "shop.py").write_text(text)
-    (directory / "conftest.py").write_text(CONFTEST)
-    (directory / "test_shop.py").write_text(TEST)
+    write_suite(directory, SHOP, TEST, CONFTEST, marks)
     return explore(directory, *(words or ("--faults", "worker-held-back")))
 
 

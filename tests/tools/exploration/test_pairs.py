@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools.exploration.suite import Explored, explore
+from tests.tools.exploration.suite import Explored, explore, write_suite
 
 SHOP = """
 import httpx, pytest
@@ -110,9 +110,7 @@ CASES = {
 
 
 def explored(directory: Path, test: str, *words: str) -> Explored:
-    (directory / "shop.py").write_text(SHOP)
-    (directory / "conftest.py").write_text(CONFTEST + (SETTLES if test == FOLLOWS else ""))
-    (directory / "test_shop.py").write_text(BEGINS + test)
+    write_suite(directory, SHOP, BEGINS + test, CONFTEST + (SETTLES if test == FOLLOWS else ""))
     return explore(directory, *words)
 
 

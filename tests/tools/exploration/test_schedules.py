@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools.exploration.suite import SHOP_CONFTEST, Explored, explore
+from tests.tools.exploration.suite import Explored, explore, write_suite
 
 SHOP = """
 import sqlite3, threading
@@ -72,12 +72,8 @@ SHOPS = {
 
 
 def explored(directory: Path, shop: str, *words: str) -> Explored:
-    text = SHOP
-    for mark, code in zip(("@BEFORE@", "@AFTER@", "@UNKNOWN@"), SHOPS[shop], strict=True):
-        text = text.replace(mark, code)
-    (directory / "shop.py").write_text(text)
-    (directory / "conftest.py").write_text(SHOP_CONFTEST)
-    (directory / "test_shop.py").write_text(TEST)
+    marks = zip(("@BEFORE@", "@AFTER@", "@UNKNOWN@"), SHOPS[shop], strict=True)
+    write_suite(directory, SHOP, TEST, marks=dict(marks))
     return explore(directory, *words)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools.exploration.suite import SHOP_CONFTEST, Explored, explore
+from tests.tools.exploration.suite import SHOP_CONFTEST, Explored, explore, write_suite
 
 SHOP = """
 import asyncio, gc, sqlite3, threading
@@ -131,13 +131,10 @@ def test_send(shop):
 
 
 def explored(directory: Path, handle: str, connect: str = "sqlite3.connect", hook: str = "") -> Explored:
-    text = SHOP.replace("@CONNECT@", connect).replace("@HANDLE@", handle.strip())
-    (directory / "shop.py").write_text(text)
     conftest = SHOP_CONFTEST.replace("lambda delivery: made.handle(delivery)", "made.handle").replace(
         "(*row, ", "(row[0], row[1], str(row[2]), "
     )
-    (directory / "conftest.py").write_text(conftest + hook)
-    (directory / "test_shop.py").write_text(TEST)
+    write_suite(directory, SHOP, TEST, conftest + hook, {"@CONNECT@": connect, "@HANDLE@": handle})
     return explore(directory, "--faults", "worker-held-back", "--plan", "full", "--limit", "20s")
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from simulator.exploration.runs.tracing.holding import Holding
 from simulator.exploration.runs.tracing.scenes import CALL, HANDLER, Scene
-from tests.tools.exploration.suite import Explored, explore
+from tests.tools.exploration.suite import Explored, explore, write_suite
 
 SHOP = """
 import asyncio, sqlite3, threading
@@ -218,13 +218,8 @@ def explored(
     test: str = TEST,
     queue: str = "in one write",
 ) -> Explored:
-    text = SHOP
     marks = {"@CLAIM@": CLAIMS[claim], "@AWAIT@": AWAITS[awaits], "@QUEUE@": QUEUES[queue]}
-    for mark, code in marks.items():
-        text = text.replace(mark, code.strip())
-    (directory / "shop.py").write_text(text)
-    (directory / "conftest.py").write_text(conftest + BOOKS)
-    (directory / "test_shop.py").write_text(test)
+    write_suite(directory, SHOP, test, conftest + BOOKS, marks)
     return explore(directory, *(words or ("--faults", "worker-held-back", "--plan", "full")))
 
 
