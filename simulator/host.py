@@ -1,7 +1,6 @@
 """Assembles a server from its configuration: provider, default world, routes and start banner.
 
-No other module imports the resource packages of a provider. This module passes their contents to the engine and
-tools.
+No other module imports a provider's resource packages. This module passes their contents to the engine and the tools.
 """
 
 from __future__ import annotations
@@ -124,11 +123,10 @@ def create_app(config: Config | None = None, *, transport: transports.Transport 
 
 
 def _tokens(config: Config, on_loopback: bool) -> tuple[access.Tokens | None, list[str]]:
-    """Return the control tokens that a server checks (None if it checks no token), and a list of all tokens to mask in
+    """Return the control tokens that a server checks (None if it checks none), and a list of all tokens to mask in
     output.
 
-    If the server listens on loopback and there is no token file, the token is not checked. Raise `ConfigError` if the
-    token file is invalid.
+    On loopback without a token file, the token is not checked. Raise `ConfigError` if the token file is invalid.
     """
     if config.control_tokens is None and (on_loopback or config.control_token is None):
         return None, [config.control_token] if config.control_token else []
@@ -152,15 +150,10 @@ def application_of(
 def _steering(runtime: Runtime, hosts: Hosts | None, tokens: access.Tokens | None) -> _MadeLate:
     def control_interface() -> control.ControlInterface:
         pages = (
-            *serving.CONTRACT_ROWS,
-            *dashboard.DASHBOARD_ROWS,
-            *serving.PAGE_ROWS,
-            *insight.PAGE_ROWS,
-            *docs.DOCS_ROWS,
+            serving.CONTRACT_ROWS + dashboard.DASHBOARD_ROWS + serving.PAGE_ROWS + insight.PAGE_ROWS + docs.DOCS_ROWS
         )
-        return control.ControlInterface(
-            runtime, control_rows(pages, runtime.simulator.provider), hosts=hosts, tokens=tokens
-        )
+        operations = control_rows(pages, runtime.simulator.provider)
+        return control.ControlInterface(runtime, operations, hosts=hosts, tokens=tokens)
 
     return _MadeLate(control_interface)
 
@@ -214,10 +207,7 @@ class _Home:
 
 
 def _restore(simulator: AnySimulator, path: Path) -> None:
-    """Create the default world from a file.
-
-    Raise `ConfigError` if the file cannot be read or does not contain a world.
-    """
+    """Create the default world from a file. Raise `ConfigError` if the file does not contain a world."""
     try:
         simulator.restore(documents.read_document(simulator, path.read_bytes()), DEFAULT_WORLD)
     except OSError as error:
@@ -261,9 +251,8 @@ def _scenarios(simulator: AnySimulator, config: Config) -> tuple[str, ...]:
 
 
 def _resolve(simulator: AnySimulator, given: tuple[str, ...]) -> tuple[tuple[str, ...], list[str]]:
-    """Return the names of the given scenarios, and the problems.
-
-    Each scenario is given as a name or a file. Files are added to the library.
+    """Return the names of the given scenarios, and the problems. A scenario is given as a name, or as a file, which is
+    added to the library.
     """
     names, problems = [], []
     for name in given:
@@ -284,10 +273,8 @@ def _resolve(simulator: AnySimulator, given: tuple[str, ...]) -> tuple[tuple[str
 
 
 def banner(simulator: AnySimulator, origin: str) -> list[str]:
-    """Return the lines that a server prints when it starts.
-
-    They contain base URLs, the default world's keys, the clock and a final ready line. If worlds are shared, the
-    default world may be on another server. Its keys and clock are then omitted.
+    """Return the lines that a server prints when it starts: base URLs, keys, the clock, and a final ready line. If
+    worlds are shared, the default world may be on another server. Its keys and clock are then omitted.
     """
     world, is_here = simulator.default, DEFAULT_WORLD in simulator.worlds
     keys = identity_of(world).credentials(world)
@@ -297,16 +284,14 @@ def banner(simulator: AnySimulator, origin: str) -> list[str]:
             lines += [f"{environment:<12} {origin}{base}"]
             continue
         lines += [
-            f"{environment}",
+            environment,
             f"  base URL     {origin}{base}",
             f"  public key   {keys[environment]['public_key']}",
             f"  secret key   {keys[environment]['secret_key']}",
             f"  webhook key  {webhook_key(world, environment)}",
         ]
-    if not is_here:
-        return [*lines, f"control      {origin}/_simulator", f"dashboard    {origin}/", f"Ready on {origin}"]
-    clock = f"{world.clock.mode}, now {format_timestamp(world.now_ms)}, seed {world.seed}"
     lines += [f"control      {origin}/_simulator", f"dashboard    {origin}/"]
-    lines += [f"reference    {origin}/_simulator/reference.html", f"docs         {origin}{DOCS_BASE}/"]
-    lines += [f"clock        {clock}"]
+    if is_here:
+        lines += [f"reference    {origin}/_simulator/reference.html", f"docs         {origin}{DOCS_BASE}/"]
+        lines += [f"clock        {world.clock.mode}, now {format_timestamp(world.now_ms)}, seed {world.seed}"]
     return [*lines, f"Ready on {origin}"]

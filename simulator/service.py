@@ -1,8 +1,6 @@
-"""Facts about the simulated service that clients need: live keys, the token request, webhook signatures and
-tooling.
+"""Facts about the simulated service that clients need: live keys, the token request, webhook signatures and tooling.
 
-Unlike `simulator.host`, this module does not load the provider's resource packages, so the command line and the tools
-start quickly.
+Unlike `simulator.host`, it does not load the provider's resource packages, so the command line and tools start quickly.
 """
 
 from __future__ import annotations

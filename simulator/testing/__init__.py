@@ -13,7 +13,6 @@ The extra `testing` installs the dependencies: `pip install "./rampsim-0.1.0-py3
 """
 
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -30,52 +29,29 @@ if TYPE_CHECKING:
     from simulator.testing.worlds import World as World
 
 __all__ = [
-    "ActionRefused",
-    "Delivery",
-    "NotReached",
-    "Receiver",
-    "Server",
-    "SimulatorError",
-    "World",
-    "receiver",
-    "serve",
-    "strategies",
-    "world",
-]
-
-
-def _home_of(name: str) -> ModuleType:
-    """Return the module that defines a public name. Raises AttributeError for an unknown name."""
-    if name in ("ActionRefused", "NotReached", "SimulatorError"):
-        from simulator.testing import errors
-
-        return errors
-    if name == "Delivery":
-        from simulator.testing.receiving import deliveries
-
-        return deliveries
-    if name in ("Receiver", "receiver"):
-        from simulator.testing.receiving import receivers
-
-        return receivers
-    if name in ("Server", "serve"):
-        from simulator.testing.servers import server
-
-        return server
-    if name == "World":
-        from simulator.testing import worlds
-
-        return worlds
-    if name == "world":
-        from simulator.testing.servers import shared
-
-        return shared
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    "ActionRefused", "Delivery", "NotReached", "Receiver", "Server", "SimulatorError", "World",
+    "receiver", "serve", "strategies", "world",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name from its module on first use."""
-    if name == "strategies":
-        return import_module("simulator.testing.strategies")
-    value = globals()[name] = getattr(_home_of(name), name)
+    match name:
+        case "strategies":
+            return import_module("simulator.testing.strategies")
+        case "ActionRefused" | "NotReached" | "SimulatorError":
+            home = import_module("simulator.testing.errors")
+        case "Delivery":
+            home = import_module("simulator.testing.receiving.deliveries")
+        case "Receiver" | "receiver":
+            home = import_module("simulator.testing.receiving.receivers")
+        case "Server" | "serve":
+            home = import_module("simulator.testing.servers.server")
+        case "World":
+            home = import_module("simulator.testing.worlds")
+        case "world":
+            home = import_module("simulator.testing.servers.shared")
+        case _:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(home, name)
     return value

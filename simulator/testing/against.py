@@ -1,7 +1,6 @@
 """`@pytest.mark.against("simulator", "target")` runs a test on the simulator and on the real service.
 
-Both clients record requests and responses. The pytest run reports the differences, except those in ids, times and
-amounts.
+Both clients record requests and responses. The run reports the differences, except in ids, times and amounts.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, NoReturn, TypeAlias
 
@@ -42,9 +41,7 @@ class _Transport(httpx.HTTPTransport):
 
 
 class TargetWorld:
-    """The real service, in place of the fixture `world`. This class has only `client`, `keys`, `base_url` and
-    `token()`.
-    """
+    """The real service, in place of the fixture `world`: only `client`, `keys`, `base_url` and `token()`."""
 
     id = "target"
 
@@ -130,11 +127,9 @@ def record(world: World | TargetWorld) -> Exchanges:
             body = json.loads(response.content)
         except ValueError:
             body = None
-        path = response.request.url.path.removeprefix(base)
+        method, path = response.request.method, response.request.url.path.removeprefix(base)
         if path != TOKEN_EXCHANGE.path:
-            exchanges.append(
-                {"method": response.request.method, "path": path, "status": response.status_code, "body": body}
-            )
+            exchanges.append({"method": method, "path": path, "status": response.status_code, "body": body})
 
     world.client.event_hooks["response"].append(add)
     return exchanges
@@ -169,12 +164,8 @@ def _status(call: Mapping[str, Any]) -> str:
 
 
 def parametrize(metafunc: pytest.Metafunc) -> None:
-    """Run a test with the marker `against` twice: on the simulator and on the target."""
+    """Run a test with the marker `against` once on each side that the marker names."""
     marker = metafunc.definition.get_closest_marker("against")
-    if marker is None:
-        return
-    if not _is_valid(marker):
-        return  # `check_marker` fails the test
-    sides: Sequence[str] = marker.args or SIDES
-    metafunc.fixturenames.append("rampsim_side")
-    metafunc.parametrize("rampsim_side", list(dict.fromkeys(sides)), indirect=True)
+    if marker is not None and _is_valid(marker):  # otherwise `check_marker` fails the test
+        metafunc.fixturenames.append("rampsim_side")
+        metafunc.parametrize("rampsim_side", list(dict.fromkeys(marker.args or SIDES)), indirect=True)

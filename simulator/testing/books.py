@@ -33,10 +33,8 @@ class Posting(TypedDict):
 
 
 class Entry(TypedDict):
-    """One movement of money. Its postings sum to zero in each currency.
-
-    `resource_id` is the id of the transaction or deposit that caused the entry. It is None for opening balances and
-    for balances that an action sets.
+    """One movement of money. Its postings sum to zero in each currency. `resource_id` is the id of the transaction or
+    deposit that caused the entry. It is None for opening balances and for balances that an action sets.
     """
 
     number: int
@@ -85,9 +83,8 @@ def ledger_of(shown: LedgerBooks) -> Ledger:
 
 
 def available(ledger: Ledger, symbol: str, network: str | None) -> Decimal:
-    """Return the available balance of an asset on a network, or of a fiat currency if `network` is None.
-
-    Raises SimulatorError for an unknown asset, because a typo would otherwise look like an empty account.
+    """Return the available balance of an asset on a network, or of a fiat currency if `network` is None. Raises
+    SimulatorError for an unknown asset, because a typo would otherwise look like an empty account.
     """
     currency = symbol.upper() if network is None else f"{symbol.upper()}.{network.lower()}"
     amount = ledger.amount("available", currency)

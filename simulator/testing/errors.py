@@ -30,9 +30,8 @@ class SimulatorError(Exception):
 
 
 def hides_traceback(caught: pytest.ExceptionInfo[BaseException]) -> bool:
-    """Return True for an error that a test can report without a traceback: SimulatorError or AssertionError.
-
-    Assign this function to `__tracebackhide__` to make pytest hide the test kit's frames.
+    """Return True for an error that a test can report without a traceback: SimulatorError or AssertionError. Assign
+    this function to `__tracebackhide__` to make pytest hide the test kit's frames.
     """
     return isinstance(caught.value, SimulatorError | AssertionError)
 
@@ -78,7 +77,6 @@ def error_of(status: int, body: object) -> SimulatorError:
 
 
 def _problem(row: Mapping[str, object]) -> str:
-    """Return a description of one problem in a scenario, with its location."""
     place = f"line {row['line']}, column {row.get('column')}: " if row.get("line") else ""
     path = f"{row['path']}: " if row.get("path") else ""
     return f"  {place}{path}{row.get('message', '')}"

@@ -21,18 +21,14 @@ def has_died(error: BaseException) -> bool:
 
 
 def own_world() -> str:
-    """Return the id of the world in SIMULATOR_URL (`http://HOST:PORT/_worlds/ID`), or "" if the URL does not contain
-    one.
-    """
+    """Return the id of the world in SIMULATOR_URL (`http://HOST:PORT/_worlds/ID`), or "" if it contains none."""
     found = _BASE_OF_A_WORLD.fullmatch(os.environ.get("SIMULATOR_URL", ""))
     return found["id"] if found else ""
 
 
 def run() -> str:
-    """Return the id of the `rampsim explore` run that injects faults into every world created by this process, or ""
-    outside such a run.
-
-    In a run, all worlds are on the run's server, and a test can create any number of worlds.
+    """Return the id of the `rampsim explore` run that this process belongs to, or "" outside such a run. Its faults are
+    injected into every world. All worlds are on the run's server, and a test can create any number.
     """
     return own_world() if os.environ.get("SIMULATOR_PLAN") else ""
 

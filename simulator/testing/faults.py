@@ -16,10 +16,8 @@ __tracebackhide__ = hides_traceback
 
 
 class Fault:
-    """An active fault. Use it as a context manager to remove the fault at the end of the block.
-
-    `hits` is still available after the fault is removed. `info` is the fault as the control API returns it. `warnings`
-    contains the reasons why the fault may never apply in this world.
+    """An active fault. In a `with` statement, it is removed at the end of the block. `info` is the fault as the control
+    API returns it. `warnings`: the reasons why it may never apply in this world.
     """
 
     def __init__(self, world: SeenWorld, info: MadeFault) -> None:
@@ -31,22 +29,18 @@ class Fault:
 
     @property
     def hits(self) -> int:
-        """Return the number of times that the fault has applied. The number stays available after removal.
-
-        Raises SimulatorError if the fault no longer exists because the world was restored or all faults were deleted.
+        """Return how often the fault has applied, even after its removal. Raises SimulatorError if the fault no longer
+        exists because the world was restored or all faults were deleted.
         """
         if self._hits is not None:
             return self._hits
         hits = self._hits_now()
         if hits is None:
-            raise SimulatorError(
-                f"The fault {self.id} is no longer active, because the world was restored or the fault was "
-                "deleted elsewhere."
-            )
+            why = "because the world was restored or the fault was deleted elsewhere"
+            raise SimulatorError(f"The fault {self.id} is no longer active, {why}.")
         return hits
 
     def _hits_now(self) -> int | None:
-        """Return the number of times that the fault has applied, or None if it is not active."""
         rows = self._world.control("GET", "/faults")["data"]
         return next((int(row["hits"]) for row in rows if row["id"] == self.id), None)
 
@@ -54,10 +48,9 @@ class Fault:
         """Remove the fault. Does nothing if the fault no longer exists."""
         if self._hits is not None:
             return
-        hits = self._hits_now()
-        self._hits = hits or 0
-        if hits is not None:
+        if (hits := self._hits_now()) is not None:
             self._world.control("DELETE", f"/faults/{self.id}")
+        self._hits = hits or 0
 
     def __enter__(self) -> Fault:
         return self
@@ -75,17 +68,14 @@ def make_fault(
     match: str | Mapping[str, object] | None,
     members: Mapping[str, object],
 ) -> Fault:
-    """Inject a fault. `what` is the name of a preset or describes API requests, as `match` does. `members` are fields
-    of the fault.
-
-    Raises SimulatorError with `param` if the fault is malformed.
+    """Inject a fault. `what` is the name of a preset or describes API requests, as `match` does. `members`: other
+    fields. Raises SimulatorError with `param` if the fault is malformed.
     """
     preset = isinstance(what, str) and re.fullmatch(r"\w+(-\w+)*", what) and what.upper() not in _METHODS
     if what is not None and not preset:
         if match is not None:
-            raise ValueError(
-                f"fault: the calls are described twice, as {what!r} and as match={match!r}; give them once"
-            )
+            twice = f"as {what!r} and as match={match!r}"
+            raise ValueError(f"fault: the calls are described twice, {twice}; give them once")
         match = what
     body: dict[str, object] = {} if match is None else {"match": _calls(match)}
     body |= members

@@ -21,10 +21,8 @@ _numbers = count(1)
 def play(
     client: httpx.Client, trigger: Callable[[str, str], object], name: str, status: str, fields: Mapping[str, object]
 ) -> JsonObject:
-    """Create an order and bring it to a status. Return the final order as the API shows it.
-
-    Raise ValueError for an unknown flow or status, TypeError for an unknown field, SimulatorError if a call is
-    refused.
+    """Create an order and bring it to a status. Return the final order as the API shows it. See `World.flow` for the
+    errors.
     """
     flows = TOOLING.flows()
     flow = flows.get(name)

@@ -19,24 +19,18 @@ Library = Literal["freezegun", "time-machine"]
 Move = Callable[[datetime], None]
 
 _KEEP_REAL = ("simulator", "trio", "subprocess", "socketserver", "_pytest")
-"""Modules that keep real time if they import `monotonic` or `perf_counter` by name.
-
-They need real time for timeouts, and `_pytest` for the durations of test phases.
-"""
+"""Modules that need real time, for timeouts or durations, if they import `monotonic` or `perf_counter` by name."""
 
 
 class Freezing(Generic[WorldT]):
-    """Freezes the test process's time at a world's simulated time, from the creation of this object until `end` or the
-    end of the block.
-    """
+    """Freezes the test process's time at a world's simulated time until `end` or the end of the block."""
 
     def __init__(self, world: WorldT, using: Library | None = None) -> None:
         self._world = world
         self.has_block = False
         """Whether freezing ends with a `with` block."""
-        with ExitStack() as held:
-            held.enter_context(_held(world, using))
-            self._held = held.pop_all()
+        self._held = ExitStack()
+        self._held.enter_context(_held(world, using))
 
     def end(self) -> None:
         """Unfreeze time. Does nothing if time is not frozen."""
@@ -51,11 +45,10 @@ class Freezing(Generic[WorldT]):
 
 
 def freeze(world: WorldT, using: Library | None = None) -> Freezing[WorldT]:
-    """Freeze this process's time at the simulated time. When the world's clock advances, the frozen time advances
-    too.
+    """Freeze this process's time at the simulated time, and advance it when the world's clock advances.
 
-    Freezing starts immediately. In a block (`with world.freeze(): ...`) it ends with the block. Without a block it
-    ends with the test or the world, or when you call `end()`.
+    Freezing starts immediately. In a block (`with world.freeze(): ...`) it ends with the block. Without a block it ends
+    with the test or the world, or when you call `end()`.
 
     `using`: freezegun or time-machine. The default is the first one installed. While time is frozen, webhooks carry
     simulated timestamps (setting `webhook_timestamp`). While a `Receiver` handles a delivery during an `advance`, the
@@ -95,8 +88,7 @@ def _held(world: SeenWorld, using: Library | None) -> Iterator[None]:
             def follow_delivery(now: datetime) -> None:
                 nonlocal held_at
                 with moving:
-                    # A slow receiver may ask for the time of a delivery before an advance ends, and report its result
-                    # afterwards.
+                    # A slow receiver may ask for the time of a delivery during an advance, and report it afterwards.
                     if now > held_at and follow_delivery in world.on_delivery:
                         move(now)
                         held_at = now
@@ -115,7 +107,6 @@ def _held(world: SeenWorld, using: Library | None) -> Iterator[None]:
 
 
 def _stamp(world: SeenWorld, clock: str) -> None:
-    """Set the clock that provides the timestamps of webhooks."""
     world.control("PATCH", "/settings", {"webhook_timestamp": clock})
 
 
@@ -147,16 +138,18 @@ def _freezegun(now: datetime) -> Iterator[Move]:
 def _loops_by_real_time() -> Iterator[None]:
     """Keep the event loops of all threads on real time while time is frozen.
 
-    freezegun has `real_asyncio` for this purpose but applies it last. Until then, a loop in another thread, such as the
-    test's own server, would schedule timers in frozen time and wait for them in real time, possibly for years.
+    freezegun has `real_asyncio` for this purpose but applies it last. Until then, a loop in another thread would
+    schedule timers in frozen time and wait for them in real time, possibly for years.
     """
     from unittest.mock import patch
 
     monotonic = real_monotonic()
-    with ExitStack() as patches:
-        # After `real_asyncio` was used once, asyncio has a `time` attribute of its own.
-        for kind in (asyncio.BaseEventLoop, asyncio.SelectorEventLoop):
-            patches.enter_context(patch.object(kind, "time", lambda _loop: monotonic()))
+    # After `real_asyncio` was used once, asyncio has a `time` attribute of its own.
+    base, selector = (
+        patch.object(kind, "time", lambda _loop: monotonic())
+        for kind in (asyncio.BaseEventLoop, asyncio.SelectorEventLoop)
+    )
+    with base, selector:
         yield
 
 

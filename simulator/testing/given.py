@@ -12,10 +12,7 @@ Target = str | Mapping[str, object]
 
 
 def id_of(target: Target) -> str:
-    """Return the id of a resource. `target` is the id or the whole resource.
-
-    Raises ValueError if the resource has no id.
-    """
+    """Return the id of a resource, given as its id or as a whole. Raises ValueError if the resource has no id."""
     if isinstance(target, str):
         return target
     found = target.get("id")
@@ -36,10 +33,7 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def timestamp(moment: str | date) -> str:
-    """Return a time in the format of the control API.
-
-    A date becomes midnight. Raises ValueError for a naive datetime.
-    """
+    """Return a time in the format of the control API. A date becomes midnight. A naive datetime raises ValueError."""
     if not isinstance(moment, datetime):
         return f"{moment}T00:00:00Z" if _DAY.fullmatch(str(moment)) else str(moment)
     if moment.tzinfo is None:

@@ -1,4 +1,4 @@
-"""Failure messages of the test kit. If an expected event did not happen, they describe what happened instead."""
+"""Failure messages of the test kit. They describe what happened instead of what the test expected."""
 
 from __future__ import annotations
 
@@ -8,11 +8,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 from simulator.testing.errors import NotReached, SimulatorError
 
 if TYPE_CHECKING:
+    from simulator.engine.control.history.timeline import Timeline
+    from simulator.engine.control.scenarios.faults import FaultList
     from simulator.engine.control.shapes import Envelope
+    from simulator.engine.insight.shapes import Finding
     from simulator.testing.reading import SeenWorld
 
 _SHOWN = 12
 _CAME_SHOWN = 20
+_LINES = 40
+_GRAVEST = ("error", "warning", "info")
+_MOST_ADVICE = 4
 
 
 def not_exactly_one(world: SeenWorld, type: str, object_id: str | None, found: list[Envelope]) -> str:
@@ -39,17 +45,14 @@ def _lines(events: list[Envelope]) -> Iterable[str]:
 def not_reached(world: SeenWorld, goal: Mapping[str, object], error: NotReached) -> NotReached:
     """Return the error for an advance whose condition was never met. The error describes what happened instead."""
     receipt, fired = error.receipt, error.receipt.get("fired", 0)
-    lines = [_awaited(goal) + ": " + _why(error.message)]
-    lines.append(
-        f"  From {receipt.get('from')} to {receipt.get('now')}, {fired} timer{'' if fired == 1 else 's'} fired."
-    )
+    lines = [
+        _awaited(goal) + ": " + _why(error.message),
+        f"  From {receipt.get('from')} to {receipt.get('now')}, {fired} timer{'' if fired == 1 else 's'} fired.",
+    ]
     ids = set(receipt.get("events") or ())
     events = [event for event in world.events() if event["id"] in ids] if ids else []
-    lines += (
-        ["  Events in that time:", *(f"  {line}" for line in _lines(events))]
-        if events
-        else ["  No event in that time."]
-    )
+    shown = [f"  {line}" for line in _lines(events)]
+    lines += ["  Events in that time:", *shown] if events else ["  No event in that time."]
     subject = goal.get("resource") or goal.get("object_id")
     if isinstance(subject, str):
         lines += _standing(world, subject)
@@ -73,13 +76,11 @@ def _awaited(goal: Mapping[str, object]) -> str:
 
 
 def _why(message: str) -> str:
-    """Return the reason in the server's message, without the condition that follows it."""
     why = message.partition(" while waiting for ")[0]
     return why[:1].lower() + why[1:] + "."
 
 
 def _standing(world: SeenWorld, subject: str) -> Iterable[str]:
-    """Return a description of a resource's state and its legal actions."""
     try:
         story = world.resource(subject)
     except SimulatorError:
@@ -90,7 +91,7 @@ def _standing(world: SeenWorld, subject: str) -> Iterable[str]:
 
 
 class Receiving(Protocol):
-    """The attributes of a webhook receiver from which this module's messages are built."""
+    """The attributes of a webhook receiver that a message shows."""
 
     environment: str
     endpoint_id: str | None
@@ -126,17 +127,15 @@ def _what_the_world_says(world: SeenWorld, receiver: Receiving, type: str, objec
     if others:
         told = ", ".join(dict.fromkeys(event["type"] for event in others))
         lines.append(f"For {object_id} it has emitted: {told}.")
-    if clock["mode"] != "manual":
-        return lines
-    stands = f"Its clock is manual, at {clock['now']}"
-    if clock["timers"]:
+    if clock["mode"] == "manual" and clock["timers"]:
         lines.append(
-            f"{stands}; its next timer is due at {clock['next_timer_at']}. Move it with world.advance(...), or "
-            'advance(until={"event": "' + type + '"}).'
+            f"Its clock is manual, at {clock['now']}; its next timer is due at {clock['next_timer_at']}. "
+            f'Move it with world.advance(...), or advance(until={{"event": "{type}"}}).'
         )
-    else:
+    elif clock["mode"] == "manual":
         lines.append(
-            f"{stands}, and nothing is scheduled. Cause the event with world.act(...), or activate a scenario."
+            f"Its clock is manual, at {clock['now']}, and nothing is scheduled. "
+            "Cause the event with world.act(...), or activate a scenario."
         )
     return lines
 
@@ -165,20 +164,8 @@ def _data(world: SeenWorld, path: str, **query: Any) -> list[dict[str, Any]]:
     return rows
 
 
-if TYPE_CHECKING:
-    from simulator.engine.control.history.timeline import Timeline, TimelineEntry
-    from simulator.engine.control.scenarios.faults import FaultList
-    from simulator.engine.insight.shapes import Finding
-    from simulator.testing.reading import SeenWorld
-
-_LINES = 40
-
-
 def timeline(world: SeenWorld) -> str:
-    """Return requests and their effects, oldest first, then active faults and advice.
-
-    Includes at most 40 lines of events and states the number of omitted lines.
-    """
+    """Return requests and their effects, oldest first, then active faults and advice. Events take at most 40 lines."""
     happened: Timeline = world.control("GET", "/timeline", query={"limit": _LINES})
     faults: FaultList = world.control("GET", "/faults")
     return "\n".join(
@@ -191,31 +178,27 @@ def timeline(world: SeenWorld) -> str:
     )
 
 
+_SIGNS = {"call": "", "control": "* ", "move": "    ", "event": "    ", "delivery": "    webhook "}
+"""The signs before an entry: requests are on the left, and their effects on the right."""
+
+
 def _happened(timeline: Timeline) -> Iterator[str]:
-    """Yield a line for each entry of a timeline. The day and the time are included when they change."""
     if not timeline["data"]:
         yield "  nothing happened"
     if timeline["earlier"]:
         yield f"  … {timeline['earlier']} earlier"
     day = time = call = ""
     for entry in timeline["data"]:
+        text = entry["text"]
         if entry["what"] in ("call", "control"):
-            call = entry["text"]
-        elif (
-            entry["text"].startswith(f"{entry['id']} (new)") and entry["id"] in call and ", emits " not in entry["text"]
-        ):
+            call = text
+        elif text.startswith(f"{entry['id']} (new)") and entry["id"] in call and ", emits " not in text:
             continue  # the line of the call already mentions the new object
         date, _, now = entry["at"].removesuffix("Z").partition("T")
         if date != day:
             yield f"  {date}"
-        yield f"  {now if (date, now) != (day, time) else '':12}  {_line(entry)}"
+        yield f"  {now if (date, now) != (day, time) else '':12}  {_SIGNS[entry['what']]}{text}"
         day, time = date, now
-
-
-def _line(entry: TimelineEntry) -> str:
-    """Format an entry with the request on the left and its effect on the right."""
-    signs = {"call": "", "control": "* ", "move": "    ", "event": "    ", "delivery": "    webhook "}
-    return signs[entry["what"]] + entry["text"]
 
 
 def _faults(faults: FaultList) -> Iterator[str]:
@@ -243,7 +226,3 @@ def _advice(found: list[Finding]) -> Iterator[str]:
         if len(rows) > _MOST_ADVICE:
             yield f"    and {len(rows) - _MOST_ADVICE} more like it"
         yield f"    {rows[0]['what_to_do']}"
-
-
-_GRAVEST = ("error", "warning", "info")
-_MOST_ADVICE = 4

@@ -10,9 +10,8 @@ _POLL_SECONDS = 0.02
 
 
 def wait_until_quiet(is_quiet: Callable[[], object], seconds: float = _SECONDS) -> bool:
-    """Check an application repeatedly until its queue is empty, for at most this many real seconds.
-
-    Return True if the queue is empty. Any result of the application's check except False means that the queue is empty.
+    """Check an application until its queue is empty, for at most this many real seconds. Return True if it is empty.
+    Any result of the application's check except False means that the queue is empty.
     """
     for _ in range(max(1, round(seconds / _POLL_SECONDS))):
         if is_quiet() is not False:
@@ -22,7 +21,7 @@ def wait_until_quiet(is_quiet: Callable[[], object], seconds: float = _SECONDS) 
 
 
 def waiter(is_quiet: Callable[[], object]) -> Callable[[object], None]:
-    """Return a listener that waits until an application's queue is empty, for calls after each advance of the clock."""
+    """Return a listener for `World.on_advance` that waits until an application's queue is empty."""
 
     def wait(now: object) -> None:
         wait_until_quiet(is_quiet)

@@ -35,10 +35,7 @@ class SeenWorld:
         self.on_advance: list[Callable[[datetime], None]] = []
         """Called with the new simulated time after a test advances the clock."""
         self.on_delivery: list[Callable[[datetime], None]] = []
-        """Called with the simulated time before one of the test's receivers handles a delivery.
-
-        Runs in the receiver's thread.
-        """
+        """Called in a receiver's thread with the simulated time, before it handles a delivery."""
         self.patience_seconds: float | None = None
         """The time limit for control requests in seconds, or None for no limit."""
 
@@ -89,9 +86,8 @@ class SeenWorld:
         return datetime.fromisoformat(self.control("GET", "/clock")["now"])
 
     def events(self, type: str | None = None, object_id: Target | None = None, **filters: object) -> list[Envelope]:
-        """Return the envelopes of all events, oldest first, including events without a subscriber.
-
-        You can filter by event type and resource.
+        """Return the envelopes of all events, oldest first, even without a subscriber. You can filter by type and
+        resource.
         """
         about = None if object_id is None else id_of(object_id)
         found: list[Envelope] = self._list("/events", {"type": type, "object_id": about, **filters})
@@ -103,9 +99,8 @@ class SeenWorld:
         return found
 
     def requests(self, **filters: object) -> list[JournalEntryShape]:
-        """Return the API requests, oldest first, with secrets masked.
-
-        Filters: `method`, `path` (a glob), `status`, `limit`.
+        """Return the API requests, oldest first, without secrets. Filters: `method`, `path` (a glob), `status`,
+        `limit`.
         """
         found: list[JournalEntryShape] = self._list("/requests", filters)
         return found
@@ -116,9 +111,8 @@ class SeenWorld:
         return found
 
     def resource(self, id: Target) -> ResourceStory:
-        """Return a resource and its history.
-
-        Fields: `resource`, `state`, `history` (transitions and causes), `allowed` (actions), …
+        """Return a resource and its history: `resource`, `state`, `history` (transitions and causes), `allowed`
+        (actions), …
         """
         story: ResourceStory = self.control("GET", f"/resources/{quote(id_of(id), safe='')}")
         return story
@@ -128,10 +122,7 @@ class SeenWorld:
         return ledger_of(self.control("GET", "/ledger", environment=environment))
 
     def balance(self, symbol: str, network: str | None = None, environment: str | None = None) -> Decimal:
-        """Return the available balance of an asset.
-
-        For example `world.balance("USDC", "CELO")`. Raises SimulatorError for an unknown asset.
-        """
+        """Return the available balance: `world.balance("USDC", "CELO")`. Raises SimulatorError for an unknown asset."""
         sums = ledger_of(self.control("GET", "/ledger", query={"entries": 0}, environment=environment))
         return available(sums, symbol, network)
 
@@ -146,10 +137,8 @@ class SeenWorld:
         query: Mapping[str, object] | None = None,
         environment: str | None = None,
     ) -> Any:
-        """Send any control request for which this class has no method.
-
-        For example `world.control("GET", "/emails")`. `path` is relative to /_simulator. Returns the parsed response,
-        or None.
+        """Send any control request for which this class has no method: `world.control("GET", "/emails")`. `path` is
+        relative to /_simulator. Returns the parsed response, or None.
         """
         headers = None if environment is None else {"X-Simulator-Environment": environment}
         return self.link.control(

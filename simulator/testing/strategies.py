@@ -61,9 +61,8 @@ def addresses(network: str) -> SearchStrategy[str]:
 
 
 def phone_numbers(country: str | None = None) -> SearchStrategy[str]:
-    """Mobile numbers in international format for a country (KE, TZ, NG, ZA, ZM, or None for any of these).
-
-    No number ends in 0001, 0002, 0003 or 0009, because these are the simulator's test values.
+    """Mobile numbers in international format for a country (KE, TZ, NG, ZA, ZM, or None for any of these). No number
+    ends in 0001, 0002, 0003 or 0009, because these are the simulator's test values.
     """
     if country is None:
         return st.sampled_from(sorted(_SAMPLES.phones)).flatmap(phone_numbers)
@@ -92,7 +91,6 @@ def events(event_type: str) -> SearchStrategy[dict[str, Any]]:
 
 
 def _with_acceptable_amount(body: dict[str, Any]) -> dict[str, Any]:
-    """Replace the amount with one that is within the limits for its currency."""
     currency = _SAMPLES.currency_of(body)
     if currency is None or "amount" not in body:
         return body
@@ -108,10 +106,7 @@ class _Impossible(Exception):
 
 
 class _Maker:
-    """Builds strategies from schemas.
-
-    For fields whose pattern is not precise enough, the field name determines the values.
-    """
+    """Builds strategies from schemas. If a pattern is not precise enough, the field name determines the values."""
 
     def __init__(self, document: Schema) -> None:
         self._document = document
@@ -140,7 +135,6 @@ class _Maker:
         return makers[types](schema, name)
 
     def _whole(self, schema: Schema) -> Schema:
-        """Return a schema with its references and `allOf` parts merged into it."""
         if "$ref" in schema:
             return self._whole(followed(self._document, schema))
         if "allOf" not in schema:
@@ -151,9 +145,7 @@ class _Maker:
         return merged
 
     def _both(self, one: Schema, other: Schema) -> Schema:
-        """Merge two schemas. Keywords of `other` replace those of `one`. Raises _Impossible if no value matches both
-        schemas.
-        """
+        """Merge two schemas, of which `other` takes precedence. Raises _Impossible if no value matches both."""
         for keyword in ("anyOf", "oneOf"):
             if keyword in one:
                 return {**one, keyword: self._possible((variant, other) for variant in one[keyword])}
@@ -168,10 +160,8 @@ class _Maker:
         if "type" in one and "type" in other:
             merged["type"] = _common_type(one["type"], other["type"])
         merged["required"] = [*one.get("required", ()), *other.get("required", ())]
-        chosen = [
-            schema.get("enum", [schema.get("const")]) for schema in (one, other) if schema.keys() & {"enum", "const"}
-        ]
-        if chosen:
+        limited = (schema for schema in (one, other) if schema.keys() & {"enum", "const"})
+        if chosen := [schema.get("enum", [schema.get("const")]) for schema in limited]:
             merged.pop("const", None)
             merged["enum"] = [value for value in chosen[0] if all(value in values for values in chosen)]
             if not merged["enum"]:
@@ -227,16 +217,13 @@ def _string(schema: Schema, name: str) -> SearchStrategy[str]:
     if pattern is not None:
         return _matching(pattern, least, most)
     return (
-        _PLAIN.filter(lambda text: least <= len(text) <= most) if least < 2 else st.text(min_size=least, max_size=most)
+        st.text(min_size=least, max_size=most) if least > 1 else _PLAIN.filter(lambda text: least <= len(text) <= most)
     )
 
 
 @cache
 def _matching(pattern: str, least: int, most: int) -> SearchStrategy[str]:
-    """Return strings that match a pattern.
-
-    Cached, because a few patterns occur in hundreds of schemas and parsing is slow.
-    """
+    """Return strings that match a pattern. Cached, because parsing is slow and patterns recur in many schemas."""
     found = st.from_regex(re.compile(pattern, re.ASCII), alphabet=st.characters(codec="ascii", exclude_characters="\0"))
     # `$` matches before a trailing line feed in Python, but not in JSON Schema.
     return found.filter(lambda text: not text.endswith("\n") and least <= len(text) <= most)

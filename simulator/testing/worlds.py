@@ -13,7 +13,7 @@ from urllib.parse import quote
 from simulator.testing import freezing, messages
 from simulator.testing.errors import NotReached, SimulatorError, hides_traceback
 from simulator.testing.faults import Fault, make_fault
-from simulator.testing.given import Target, id_of, ids_in, scenario_file, span_of, timestamp
+from simulator.testing.given import Scenario, Target, id_of, ids_in, scenario_file, span_of, timestamp
 from simulator.testing.links.clients import Keys, SignIn, exchange, make_async_client, make_client
 from simulator.testing.links.link import Link
 from simulator.testing.reading import SeenWorld
@@ -32,9 +32,8 @@ __tracebackhide__ = hides_traceback
 
 
 class Detachable(Protocol):
-    """The methods of a webhook receiver that its world calls.
-
-    `receivers` imports this module, so this module cannot import the class `Receiver`.
+    """The methods of a receiver that its world calls. `receivers` imports this module, so `Receiver` cannot be imported
+    here.
     """
 
     def detach(self) -> None: ...
@@ -45,9 +44,8 @@ class Detachable(Protocol):
 class World(SeenWorld):
     """One isolated simulation: its clients, its clock, outside events, and what happened.
 
-    Methods that call the server raise SimulatorError with `code`, `message` and `param` if the control API refuses the
-    request. A resource can be passed as an id or as a whole. In a `with` statement, the world is deleted at the end of
-    the block.
+    Methods that call the server raise SimulatorError if the control API refuses the request. A resource can be passed
+    as an id or as a whole. In a `with` statement, the world is deleted at the end of the block.
     """
 
     def __init__(self, link: Link, info: WorldObject, server: object | None = None) -> None:
@@ -55,16 +53,14 @@ class World(SeenWorld):
         self.server = server
         """The Server that created the world, or None."""
         self.before_end: list[Callable[[World], None]] = []
-        """Called before the world or a fork of it is deleted, reset or restored, while its history is still
-        available.
-        """
+        """Called before the world or a fork of it is deleted, reset or restored."""
         self.receivers: list[Detachable] = []
         """The world's open webhook receivers."""
         self._clients: list[httpx.Client] = []
         self._sign_ins: dict[str, SignIn] = {}
         self._forks: list[World] = []
         self._frozen: list[Freezing[World]] = []
-        self._begun_with: tuple[str | Path | Mapping[str, object], ...] | None = None
+        self._begun_with: tuple[Scenario, ...] | None = None
         self.has_ended = False
         """Whether this object has deleted the world."""
         self.outlives = False
@@ -83,10 +79,7 @@ class World(SeenWorld):
 
     @cached_property
     def client(self) -> httpx.Client:
-        """An API client for `base_url` that authenticates automatically.
-
-        For example `world.client.get("/profile")`. It is closed with the world.
-        """
+        """An API client for `base_url` that authenticates automatically: `world.client.get("/profile")`."""
         return self._client("sandbox", self.keys)
 
     @cached_property
@@ -96,9 +89,8 @@ class World(SeenWorld):
 
     @cached_property
     def async_client(self) -> httpx.AsyncClient:
-        """Like `client`, but for asyncio and trio: `await world.async_client.get("/profile")`.
-
-        The client keeps no connection open, so you can use it in any event loop and need not close it.
+        """Like `client`, but for asyncio and trio. It keeps no connection open, so it works in any event loop and needs
+        no closing.
         """
         return make_async_client(self.link, self.keys, self._sign_in("sandbox", self.keys))
 
@@ -145,9 +137,7 @@ class World(SeenWorld):
         }
         asked = {name: value for name, value in body.items() if value is not None}
         try:
-            receipt: AdvanceReceipt = self.control(
-                "POST", "/clock/advance", asked, query={"wait": "true"} if wait else None
-            )
+            receipt: AdvanceReceipt = self.control("POST", "/clock/advance", asked, query={"wait": wait or None})
         except NotReached as error:
             self._report_advanced(error.receipt.get("now"))
             raise messages.not_reached(self, goal or {}, error) from None
@@ -158,7 +148,6 @@ class World(SeenWorld):
         return receipt
 
     def _follow_clock(self) -> None:
-        """Report the simulated time to listeners after a request that may have advanced the clock."""
         if self.on_advance:
             with contextlib.suppress(SimulatorError):  # the caller already raises an error
                 self._report_advanced(self.control("GET", "/clock")["now"])
@@ -172,8 +161,7 @@ class World(SeenWorld):
         """Freeze the test's own time at `now`, starting immediately. `advance` advances both clocks. See
         `freezing.freeze`.
 
-        In a `with` statement, freezing ends with the block. Otherwise it ends with the test or the world. While a
-        `Receiver` handles a delivery during an `advance`, the test's time is the time of that delivery.
+        In a `with` statement, freezing ends with the block. Otherwise it ends with the test or the world.
         """
         frozen = freezing.freeze(self, using)
         self._frozen.append(frozen)
@@ -203,8 +191,8 @@ class World(SeenWorld):
         return answer
 
     def trigger(self, event: str, target: Target | None = None, *, environment: str | None = None) -> TriggerAnswer:
-        """Run the steps that lead to an event. They apply to `target`, or to a resource that the simulator finds or
-        creates. Return the event and the steps.
+        """Run the steps that lead to an event. They apply to `target`, or to a resource that is found or created.
+        Return both.
         """
         body = {"event": event} if target is None else {"event": event, "target": id_of(target)}
         try:
@@ -235,7 +223,7 @@ class World(SeenWorld):
         self._report_advanced(answer["now"])
         return answer
 
-    def scenario(self, *names_or_paths: str | Path | Mapping[str, object]) -> None:
+    def scenario(self, *names_or_paths: Scenario) -> None:
         """Activate exactly these scenarios. Later scenarios take precedence. Without arguments, only service rules
         apply.
 
@@ -245,8 +233,7 @@ class World(SeenWorld):
         names = [self._uploaded(one) for one in names_or_paths]
         self.control("PUT", "/scenarios/active", {"names": names})
 
-    def _uploaded(self, given: str | Path | Mapping[str, object]) -> str:
-        """Return the name of a scenario. Uploads the scenario if needed."""
+    def _uploaded(self, given: Scenario) -> str:
         path = None if isinstance(given, Mapping) else scenario_file(given)
         if path is None and not isinstance(given, Mapping):
             return str(given)
@@ -260,7 +247,7 @@ class World(SeenWorld):
             raise
         return name
 
-    def begin_with(self, *scenarios: str | Path | Mapping[str, object]) -> None:
+    def begin_with(self, *scenarios: Scenario) -> None:
         """Activate scenarios now, and again after each reset."""
         self._begun_with = scenarios
         self.scenario(*scenarios)
@@ -286,21 +273,18 @@ class World(SeenWorld):
     # History
 
     def event(self, type: str, object_id: Target | None = None) -> Envelope:
-        """Return the only event of a type (and resource).
-
-        If there is not exactly one, raises AssertionError with a list of events.
+        """Return the only event of a type (and resource). If there is not exactly one, raises AssertionError with a
+        list of events.
         """
         found = self.events(type, object_id)
         if len(found) != 1:
-            raise AssertionError(
-                messages.not_exactly_one(self, type, None if object_id is None else id_of(object_id), found)
-            )
+            about = None if object_id is None else id_of(object_id)
+            raise AssertionError(messages.not_exactly_one(self, type, about, found))
         return found[0]
 
     def settle(self) -> DeliveryCount:
-        """Wait until no webhook attempt is in flight.
-
-        Return `{deliveries}`, the number of attempts that finished in the meantime.
+        """Wait until no webhook attempt is in flight. Return `{deliveries}`, the number of attempts that finished
+        meanwhile.
         """
         count: DeliveryCount = self.control("POST", "/settle")
         return count
@@ -329,9 +313,8 @@ class World(SeenWorld):
         self._put_back(self.control("POST", f"/snapshots/{quote(id_of(snapshot), safe='')}/restore"))
 
     def reset(self) -> None:
-        """Restart the world in its initial state, with the same seed and keys.
-
-        Clients authenticate again automatically.
+        """Restart the world in its initial state, with the same seed and keys. Clients authenticate again
+        automatically.
         """
         self._report_end()
         self._put_back(self.control("POST", "/reset"))
@@ -349,9 +332,8 @@ class World(SeenWorld):
             tell(self)
 
     def fork(self, snapshot: Target | None = None, **body: object) -> World:
-        """Create a world with its own keys that continues from the current state or from a snapshot.
-
-        The fork is deleted together with this world. `body`: additional fields for `POST /_simulator/worlds`.
+        """Create a world with its own keys that continues from the current state or from a snapshot. The fork is
+        deleted together with this world. `body`: additional fields for `POST /_simulator/worlds`.
         """
         kept = self.snapshot() if snapshot is None else snapshot
         made: WorldObject = self.link.control("POST", "/worlds", {**body, "from_snapshot": id_of(kept)})

@@ -33,10 +33,7 @@ def scope_of(
 
 
 class Conversation:
-    """One request and its response as ASGI messages.
-
-    After `over` is set, the application receives a disconnect message.
-    """
+    """One request and its response as ASGI messages. After `over` is set, the application receives a disconnect."""
 
     def __init__(self, body: bytes) -> None:
         self._incoming: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
@@ -62,8 +59,8 @@ class Conversation:
             self._told.append(message)
 
     def answer(self, *, cut: bool = False) -> Answer:
-        """Return the response so far, or a 500 if there is none. `cut` is True if the connection was closed before the
-        end of the response.
+        """Return the response so far, or a 500 if there is none. `cut`: True if the connection was closed before its
+        end.
         """
         head, *rest = self._told or [{"status": 500}]
         headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in head.get("headers", ()))

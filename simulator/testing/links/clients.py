@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import Protocol
+from collections.abc import Generator, Mapping
+from typing import Any, Protocol
 
 from simulator.engine.clients import guard
 from simulator.engine.clients.tool_mark import marked
 from simulator.kernel.dataclass import dataclass
 from simulator.service import LIVE_KEYS, TOKEN_EXCHANGE
-from simulator.testing.errors import SimulatorError, error_of, missing
+from simulator.testing.errors import SimulatorError, error_of
+from simulator.testing.links.extra import httpx
 from simulator.testing.links.link import Link, parsed
 
-try:
-    import httpx
-except ImportError as error:
-    raise missing("httpx", "The test kit") from error
-
-_TIMEOUT_SECONDS = 30.0
+_OPTIONS: Mapping[str, Any] = {"trust_env": False, "timeout": 30.0}
 
 
 @dataclass(frozen=True)
@@ -33,8 +29,8 @@ class Keys:
 class SignIn(httpx.Auth):
     """Exchanges the key pair for a token before the first request, and again after a 401 `unauthorized`.
 
-    A request with its own Authorization header is sent unchanged. If the token exchange is refused, the caller receives
-    the response to the exchange. Clients of one environment can share an instance across threads.
+    A request with its own Authorization header is sent unchanged. If the exchange is refused, the caller gets its
+    response. Clients of one environment can share an instance across threads.
     """
 
     requires_request_body = True
@@ -45,9 +41,7 @@ class SignIn(httpx.Auth):
         self._token: str | None = None
 
     def forget(self) -> None:
-        """Discard the token. The next request authenticates again. Call this after restoring a world, because a
-        restored world has no tokens.
-        """
+        """Discard the token, because a restored world has no tokens. The next request authenticates again."""
         self._token = None
 
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
@@ -74,7 +68,6 @@ class SignIn(httpx.Auth):
         return httpx.Request("POST", url, json=pair, headers=marked("kit"))
 
     def _taken(self, answer: httpx.Response) -> str | None:
-        """Save and return the token in a response, or return None if the request was refused."""
         self._token = TOKEN_EXCHANGE.token_in(parsed(answer.content))
         return self._token
 
@@ -90,7 +83,6 @@ def exchange(link: Link, keys: Keys) -> str:
 
 
 def _member(answer: httpx.Response, *path: str) -> str | None:
-    """Return a string field of a response, or None if the field is missing or not a string."""
     found = parsed(answer.content)
     for name in path:
         found = found.get(name) if isinstance(found, dict) else None
@@ -104,28 +96,15 @@ class Connected(Protocol):
 
 
 def make_client(link: Connected, keys: Keys, sign_in: SignIn) -> httpx.Client:
-    """Return a client for an environment's base URL.
-
-    The client refuses to send live keys. It also refuses requests to any other host.
-    """
-    return httpx.Client(
-        base_url=keys.base_url,
-        auth=sign_in,
-        transport=_Guarded(link.transport(), keys.base_url),
-        trust_env=False,
-        timeout=_TIMEOUT_SECONDS,
-    )
+    """Return a client for an environment's base URL. It refuses to send live keys, and requests to any other host."""
+    transport = _Guarded(link.transport(), keys.base_url)
+    return httpx.Client(base_url=keys.base_url, auth=sign_in, transport=transport, **_OPTIONS)
 
 
 def make_async_client(link: Link, keys: Keys, sign_in: SignIn) -> httpx.AsyncClient:
     """Like `make_client`, but for asyncio and trio."""
-    return httpx.AsyncClient(
-        base_url=keys.base_url,
-        auth=sign_in,
-        transport=_AsyncGuarded(link.async_transport(), keys.base_url),
-        trust_env=False,
-        timeout=_TIMEOUT_SECONDS,
-    )
+    transport = _AsyncGuarded(link.async_transport(), keys.base_url)
+    return httpx.AsyncClient(base_url=keys.base_url, auth=sign_in, transport=transport, **_OPTIONS)
 
 
 class _Guarded(httpx.BaseTransport):

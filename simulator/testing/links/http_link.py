@@ -7,14 +7,10 @@ from collections.abc import Mapping
 from simulator.engine.clients import guard
 from simulator.engine.clients.address import DEFAULT_URL
 from simulator.engine.clients.synchronous import NoResponse, Response, SyncClient
-from simulator.testing.errors import SimulatorError, Unreachable, hides_traceback, missing
+from simulator.testing.errors import SimulatorError, Unreachable, hides_traceback
+from simulator.testing.links.extra import httpx
 from simulator.testing.links.link import Link
 from simulator.testing.links.loop_thread import is_handling
-
-try:
-    import httpx
-except ImportError as error:
-    raise missing("httpx", "The test kit") from error
 
 __tracebackhide__ = hides_traceback
 _CONNECT_SECONDS = 5.0
@@ -24,7 +20,6 @@ _KEPT_SECONDS = 30.0
 
 class HttpLink(Link):
     """A server at a URL (`http://127.0.0.1:8642`). `token` is the server's control token, if the server needs one.
-
     Proxy settings in the environment are ignored, because the server is always reached directly.
     """
 

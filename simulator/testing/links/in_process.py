@@ -1,7 +1,6 @@
 """A server in the test process without sockets. Requests and webhooks are passed in memory.
 
-The server runs in an event loop in a separate thread, so it keeps running while a test waits for a response. It does
-not use the test's own event loop or the clock that the test may freeze.
+The server runs in an event loop in its own thread, without the clock that the test may freeze.
 """
 
 from __future__ import annotations
@@ -28,16 +27,12 @@ from simulator.engine.webhooks.courier import transport as transports
 from simulator.engine.webhooks.urls import parse_url
 from simulator.host import create_app
 from simulator.kernel.world import World
-from simulator.testing.errors import SimulatorError, hides_traceback, missing
+from simulator.testing.errors import SimulatorError, hides_traceback
 from simulator.testing.links.asgi import Conversation, scope_of
+from simulator.testing.links.extra import httpx
 from simulator.testing.links.link import Link
 from simulator.testing.links.loop_thread import LoopThread, is_handling
 from simulator.testing.receiving.loopback import Answer, Request
-
-try:
-    import httpx
-except ImportError as error:
-    raise missing("httpx", "The test kit") from error
 
 __tracebackhide__ = hides_traceback
 _HOST = "simulator.localhost"
@@ -65,12 +60,9 @@ class InProcessLink(Link):
     def send(
         self, method: str, path: str, query: str, content: bytes, headers: Mapping[str, str], seconds: float | None
     ) -> Response:
-        named = [("host", _HOST), *headers.items()]
-        call = _Call(
-            method, path, query.encode(), [(name.lower().encode(), value.encode()) for name, value in named], content
-        )
+        named = [(name.lower().encode(), value.encode()) for name, value in (("host", _HOST), *headers.items())]
         try:
-            reply = self._wait(call, seconds)
+            reply = self._wait(_Call(method, path, query.encode(), named, content), seconds)
         except _Closed:
             raise SimulatorError("The simulator in this process has been closed.") from None
         except TimeoutError:
@@ -84,11 +76,12 @@ class InProcessLink(Link):
     def async_transport(self) -> httpx.AsyncBaseTransport:
         return _AsyncTransport(self)
 
-    def deliver_to(self, world_id: str, handler: Handler) -> tuple[str, Callable[[], None]]:
-        """Deliver a world's webhooks to a handler.
+    def deliver_to(self, world_id: str, handler: Handler) -> tuple[str, Callable[[], object]]:
+        """Deliver a world's webhooks to a handler. Return the origin of the receiver's URL, and a function that stops
+        this.
 
-        Return the origin of the receiver's URL, and a function that stops delivery. Origins are numbered per world,
-        starting at 1, so they are the same in every run. Receivers in different worlds can have the same origin.
+        Origins are numbered per world, so they are the same in every run, and receivers in different worlds can share
+        one.
         """
         return self._receivers.add(self._thread.run(self._urls_of(world_id)), world_id, handler)
 
@@ -159,8 +152,8 @@ class _Call:
         """Called when the client no longer waits."""
 
     async def reply(self, app: Application, *, calls_back: bool) -> Answer:
-        """Send the request to the application and return the response. `calls_back` is True if a webhook handler made
-        the request. In that case, a delivery may be waiting for the response.
+        """Send the request to the application and return the response. `calls_back`: True if a webhook handler made the
+        request. In that case, a delivery may be waiting for the response.
         """
         conversation = self._conversation
         opened_at = asyncio.get_running_loop().time() if calls_back else 0.0
@@ -214,17 +207,12 @@ class _Receivers:
         self._http = transports.HttpTransport()
         self.sender_of: Callable[[str], tuple[bool, World | None]] = lambda _signature: (False, None)
 
-    def add(self, taken: set[str], world_id: str, handler: Handler) -> tuple[str, Callable[[], None]]:
-        hosts = {urlsplit(url).hostname for url in taken} | {
-            host for of_world, host in self._handlers if of_world == world_id
-        }
+    def add(self, taken: set[str], world_id: str, handler: Handler) -> tuple[str, Callable[[], object]]:
+        hosts = {urlsplit(url).hostname for url in taken}
+        hosts |= {host for of_world, host in self._handlers if of_world == world_id}
         host = next(name for number in count(1) if (name := f"{number}{_RECEIVERS}") not in hosts)
         self._handlers[world_id, host] = handler
-
-        def end() -> None:
-            self._handlers.pop((world_id, host), None)
-
-        return f"http://{host}", end
+        return f"http://{host}", lambda: self._handlers.pop((world_id, host), None)
 
     async def post(self, url: str, headers: Headers, body: bytes, timeout_seconds: float, policy: str) -> Outcome:
         """Send a POST request, as `courier.transport.Transport` defines."""

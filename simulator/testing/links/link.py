@@ -19,10 +19,8 @@ __tracebackhide__ = hides_traceback
 
 
 class Link(ABC):
-    """A connection to one server. Thread-safe.
-
-    `url` is the server's origin (`http://127.0.0.1:8642`). `transport` and `async_transport` send the requests of
-    httpx clients.
+    """A connection to one server. Thread-safe. `url` is the server's origin (`http://127.0.0.1:8642`). `transport` and
+    `async_transport` send the requests of httpx clients.
     """
 
     url: str
@@ -38,21 +36,19 @@ class Link(ABC):
         headers: Mapping[str, str] | None = None,
         timeout_seconds: float | None = None,
     ) -> Any:
-        """Send a control request. Return the parsed JSON, a string if the response is YAML, or None if the response has
-        no body.
+        """Send a control request. Return the parsed JSON, a string if the response is YAML, or None if it has no body.
 
-        `path` is relative to /_simulator, and `world` is the id of the world to which the request applies. A body of
-        bytes is sent unchanged, for example a scenario in YAML. `query` values of None are omitted. Without a time
-        limit, the request waits until the server responds. Raises SimulatorError (`errors.error_of`) if the request is
-        refused or gets no response.
+        `path` is relative to /_simulator, and `world` is the id of the world that the request concerns. A body of bytes
+        is sent unchanged, for example a scenario in YAML. `query` values of None are omitted. Without a time limit, the
+        request waits until the server responds. Raises SimulatorError (`errors.error_of`) if the request is refused or
+        gets no response.
         """
         content, sent = content_of(body)
         if world:
             sent["X-Simulator-World"] = world
         sent |= headers or {}
-        status, received, raw = self.send(
-            method, CONTROL_BASE + path, urlencode(query_of(query)), content, sent, timeout_seconds
-        )
+        asked = urlencode(query_of(query))
+        status, received, raw = self.send(method, CONTROL_BASE + path, asked, content, sent, timeout_seconds)
         is_success = 200 <= status < 300
         if is_success and not raw:
             return None
@@ -96,10 +92,7 @@ def query_of(query: Mapping[str, object] | None) -> dict[str, str]:
 
 
 def content_of(body: Mapping[str, object] | bytes | None) -> tuple[bytes, dict[str, str]]:
-    """Return the bytes and the Content-Type header of a request body for `Link.control`.
-
-    Decimals and other values that JSON does not support are sent as strings.
-    """
+    """Return the bytes and the Content-Type header of a body for `Link.control`. Decimals are sent as strings."""
     if body is None:
         return b"", {}
     if isinstance(body, bytes):

@@ -22,10 +22,7 @@ T = TypeVar("T")
 is_handling: ContextVar[bool] = ContextVar("is_handling", default=False)
 """Whether the current code handles a webhook that has not received a response yet."""
 _END_SECONDS = 5.0
-"""The time limit for the end of the thread.
-
-The thread is a daemon, so if it hangs, it is abandoned and blocks nothing.
-"""
+"""The time limit for the end of the thread. If it hangs, it is abandoned and blocks nothing, because it is a daemon."""
 
 
 def real_monotonic() -> Callable[[], float]:
@@ -68,9 +65,8 @@ class LoopThread:
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop)
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine and wait for the result.
-
-        Do not call this from the loop's own thread, which would wait for itself.
+        """Run a coroutine and wait for the result. Raises RuntimeError in the loop's own thread, which would wait for
+        itself.
         """
         if self._thread.ident == get_ident():
             coroutine.close()

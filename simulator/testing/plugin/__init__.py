@@ -1,7 +1,6 @@
-"""The pytest plugin `rampsim`: hooks and fixtures.
+"""The pytest plugin `rampsim`: hooks and fixtures. Every pytest run imports it, so it must not import slow modules.
 
-Every pytest run imports this module, so it must not import slow modules. `plugin.run` implements the fixtures and is
-imported when the first fixture is used.
+`plugin.run` implements the fixtures and is imported when the first fixture is used.
 """
 
 from __future__ import annotations
@@ -14,21 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from simulator.testing.plugin import hooks as plugin_hooks
-from simulator.testing.plugin.options import (
-    ALL,
-    COVERAGE,
-    COVERAGE_HELPS,
-    MARKERS,
-    OPTIONS,
-    REPORT,
-    REPORTER,
-    USED,
-    chosen,
-    directory_of,
-    observed_files,
-    wanted_coverage,
-)
+from simulator.testing.plugin import hooks, options
 
 if TYPE_CHECKING:
     from simulator.testing.plugin.run import Run
@@ -39,13 +24,13 @@ if TYPE_CHECKING:
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
-    pluginmanager.add_hookspecs(plugin_hooks)
+    pluginmanager.add_hookspecs(hooks)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options for the command line and pyproject.toml, as one group in `pytest --help`."""
     group = parser.getgroup("rampsim", "rampsim: a simulator of the ramp service for your tests")
-    for option in OPTIONS:
+    for option in options.OPTIONS:
         given: dict[str, Any] = {"choices": option.choices} if option.choices else {"metavar": option.metavar}
         given |= {"action": "append"} if option.is_list else {}
         group.addoption(option.flag, help=f"{option.help} In pyproject.toml: {option.name}.", default=None, **given)
@@ -54,29 +39,31 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         else:
             parser.addini(option.name, option.help, default=option.default)
     # Three flags, because an optional value would swallow a path that follows the flag.
-    for flag, value in (("", ALL), (f"={ALL}", ALL), (f"={USED}", USED)):
-        help = f"{COVERAGE_HELPS[value]} In pyproject.toml: {COVERAGE}."
-        group.addoption(f"--simulator-coverage{flag}", action="store_const", const=value, dest=COVERAGE, help=help)
-    parser.addini(COVERAGE, COVERAGE_HELPS[ALL], default="")
+    for flag, value in (("", options.ALL), (f"={options.ALL}", options.ALL), (f"={options.USED}", options.USED)):
+        help = f"{options.COVERAGE_HELPS[value]} In pyproject.toml: {options.COVERAGE}."
+        group.addoption(
+            f"--simulator-coverage{flag}", action="store_const", const=value, dest=options.COVERAGE, help=help
+        )
+    parser.addini(options.COVERAGE, options.COVERAGE_HELPS[options.ALL], default="")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    for marker in MARKERS:
+    for marker in options.MARKERS:
         config.addinivalue_line("markers", marker)
-    for option in OPTIONS:
+    for option in options.OPTIONS:
         value = config.getini(option.name)
         if option.choices and value not in (*option.choices, option.default):
             raise pytest.UsageError(f"{option.name} is {value!r}; it must be one of {', '.join(option.choices)}")
     if config.getoption("simulator_url") and config.getoption("simulator") == "inprocess":
         raise pytest.UsageError("--simulator-url and --simulator=inprocess cannot be combined; use one of them")
-    if files := observed_files(config):
+    if files := options.observed_files(config):
         server = import_module("simulator.testing.servers.server")
         try:
             server.observed_documents(tuple(files))
         except server.SimulatorError as error:
             raise pytest.UsageError(str(error)) from None
     if not hasattr(config, "workerinput"):
-        config.pluginmanager.register(_Reporter(config), REPORTER)
+        config.pluginmanager.register(_Reporter(config), options.REPORTER)
 
 
 RUN: pytest.StashKey[Run] = pytest.StashKey()
@@ -96,16 +83,14 @@ def _run_of(request: pytest.FixtureRequest) -> Run:
 
 
 class _Reporter:
-    """A plugin that adds the simulator's summary to pytest's report. With pytest-xdist, only the controller process
-    registers it.
-    """
+    """Adds the simulator's summary to pytest's report. With pytest-xdist, only the controller process registers it."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._run_id = ""
         """The run id that all pytest-xdist workers share."""
         # If coverage or advice was requested, the summary states the result even if no test used a world.
-        self._has_summary = bool(wanted_coverage(config) or chosen(config, "simulator_fail_on_advice"))
+        self._has_summary = bool(options.wanted_coverage(config) or options.chosen(config, "simulator_fail_on_advice"))
 
     @cached_property
     def _summary(self) -> Summary:
@@ -120,7 +105,7 @@ class _Reporter:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, object, object]:
         """Add a test's report. If the simulator and the target differ, fail the test before others count it."""
-        differences = self.add(getattr(report, REPORT)) if hasattr(report, REPORT) else []
+        differences = self.add(getattr(report, options.REPORT)) if hasattr(report, options.REPORT) else []
         if differences and report.passed:
             report.outcome = "failed"
             report.longrepr = "\n".join(["The simulator and the target differ:", *differences])
@@ -132,7 +117,7 @@ class _Reporter:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        told = getattr(node, "workeroutput", {}).get(REPORT)
+        told = getattr(node, "workeroutput", {}).get(options.REPORT)
         if told:
             self.add(told)
 
@@ -153,7 +138,7 @@ class _Reporter:
 
     def pytest_unconfigure(self) -> None:
         """Wait until the run's server has stopped. It stops after the last worker has finished."""
-        directory = directory_of(self._run_id)
+        directory = options.directory_of(self._run_id)
         if self._run_id and directory.exists():
             import_module("simulator.testing.servers.run_server").RunServer(directory).wait_for_end()
 
@@ -205,9 +190,8 @@ def world_in_process(request: pytest.FixtureRequest) -> World:
 
 @pytest.fixture
 def webhooks(request: pytest.FixtureRequest) -> Iterator[Receiver]:
-    """A receiver in the test process for the webhooks of `world`. It is registered when the test first uses it.
-
-    In a test that uses `world_in_process` and not `world`, it receives the webhooks of `world_in_process`.
+    """A receiver in the test process for the webhooks of `world`. It is registered when the test first uses it. In a
+    test that uses `world_in_process` and not `world`, it receives the webhooks of `world_in_process`.
     """
     in_process = "world_in_process" in request.fixturenames and "world" not in request.fixturenames
     world: World = request.getfixturevalue("world_in_process" if in_process else "world")

@@ -11,9 +11,8 @@ from simulator.testing.given import scenario_file
 
 
 def body_of(item: pytest.Item) -> dict[str, Any]:
-    """Return the request body that creates a test's world.
-
-    If a marker occurs several times, the closest one applies. `world` markers are merged.
+    """Return the request body that creates a test's world. If a marker occurs several times, the closest one applies.
+    `world` markers are merged.
     """
     body: dict[str, Any] = {}
     for marker in reversed(list(item.iter_markers("world"))):

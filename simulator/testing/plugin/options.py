@@ -80,9 +80,7 @@ MARKERS = (
 
 
 def chosen(config: pytest.Config, name: str) -> str:
-    """Return the value of an option. The command line takes precedence, then an environment variable, then
-    pyproject.toml.
-    """
+    """Return the value of an option: from the command line, else the environment, else pyproject.toml."""
     variable = os.environ.get(name.upper()) if name == "simulator_url" else None
     value: str = config.getoption(name) or variable or config.getini(name)
     return value
@@ -101,9 +99,7 @@ def wanted_coverage(config: pytest.Config) -> str:
 
 
 def observed_files(config: pytest.Config) -> list[Path]:
-    """Return the paths of files with observations of the real service. In pyproject.toml, the paths are relative to the
-    root directory.
-    """
+    """Return the paths of observed files. In pyproject.toml, they are relative to the root directory."""
     paths: list[str] = config.getoption("simulator_observed") or os.environ.get("SIMULATOR_OBSERVED", "").split()
     if paths:
         return [config.invocation_params.dir / path for path in paths]

@@ -1,7 +1,7 @@
 """Output about a test's world: its timeline, a scenario that repeats the test's requests, and the saved world.
 
-Files are written to `.rampsim` below the root directory. If the output cannot be created, the report contains the
-reason instead, because the test's own failure is more important.
+Files are written to `.rampsim` below the root directory. An output that cannot be created does not hide the test's own
+failure.
 """
 
 from __future__ import annotations
@@ -31,9 +31,8 @@ _USUAL_SEED = 1
 
 
 class Keeper(NamedTuple):
-    """Reports on the worlds of tests and keeps these worlds for inspection.
-
-    `keeps`: True if worlds are kept after their tests. `outlives`: True if the server continues after the run.
+    """Reports on the worlds of tests and keeps these worlds for inspection. `keeps`: True if worlds are kept after
+    their tests. `outlives`: True if the server continues after the run.
     """
 
     config: pytest.Config
@@ -42,8 +41,8 @@ class Keeper(NamedTuple):
     has_socket: bool
 
     def section(self, test: str, world: World) -> str:
-        """Return the section about a world in the report of a failing test: the timeline, how to repeat the test, and
-        how to inspect the world.
+        """Return the report of a failing test's world: the timeline, how to repeat the test, and how to inspect the
+        world.
         """
         world.patience_seconds = _PATIENCE_SECONDS
         repeat = _said(lambda: self._scenario(test, world))
@@ -99,10 +98,7 @@ def _name(test: str) -> str:
 
 
 def _raised(world: World) -> list[str]:
-    """Return the errors that webhook handlers raised.
-
-    They often cause the failure and are not reported anywhere else.
-    """
+    """Return the errors that webhook handlers raised. They often cause the failure and are not reported elsewhere."""
     raised = [what for receiver in world.receivers for what in receiver.unraised_errors()]
     return ["The webhook handler raised an error", *(f"  {what}" for what in raised)] if raised else []
 

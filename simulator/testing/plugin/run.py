@@ -58,7 +58,7 @@ class Run:
         """Return the server at the configured URL. Without a URL, return the server that the run's processes share, or
         this process's server without sockets if the option `simulator` is `inprocess`.
         """
-        if url := self._url_of_explore or _url_named(self._config):
+        if url := os.environ["SIMULATOR_URL"] if explored.run() else _url_named(self._config):
             try:
                 link = HttpLink(url, os.environ.get("SIMULATOR_CONTROL_TOKEN"))
                 link.control("GET", "/health")
@@ -71,10 +71,6 @@ class Run:
     def server_in_process(self) -> Server:
         """Return this process's server without sockets. In a run of `rampsim explore`, return the run's server."""
         return self.server() if explored.run() else self._server_in_process
-
-    @property
-    def _url_of_explore(self) -> str:
-        return os.environ["SIMULATOR_URL"] if explored.run() else ""
 
     @cached_property
     def _server_in_process(self) -> Server:
@@ -120,7 +116,6 @@ class Run:
         return world
 
     def wait_for_application(self, item: pytest.Item, world: World) -> None:
-        """Let `advance` wait until the application's queue is empty, if the suite can check the queue."""
         is_quiet = self.quiesce_hook(item)
         if is_quiet is not None:
             world.on_advance.append(waiter(is_quiet))
@@ -143,7 +138,6 @@ class Run:
         return "" if said is None else f"The simulator of this run has died. Its output:\n{said or '(nothing)'}"
 
     def _begin(self, world: World) -> None:
-        """Record a world that was created for a test or by a test."""
         test = _current_test()
         self._open[world.id] = world
         self._made.setdefault(test, []).append(world)
@@ -204,15 +198,12 @@ class Run:
         keep = chosen(self._config, "simulator_keep")
         keeps = keep == "always" or (failed and keep == "failed")
         server = world.server
-        if isinstance(server, _Server):
-            return Keeper(self._config, keeps=keeps, outlives=server.outlives, has_socket=server.has_socket)
-        return Keeper(self._config, keeps=keeps, outlives=False, has_socket=True)
+        outlives, has_socket = (server.outlives, server.has_socket) if isinstance(server, _Server) else (False, True)
+        return Keeper(self._config, keeps=keeps, outlives=outlives, has_socket=has_socket)
 
     def _end_worlds(self, item: pytest.Item) -> None:
-        """Delete or keep the worlds of a finished test and its fixtures.
-
-        Worlds created with `simulator.new_world` may be shared with other tests, so they are deleted when the run
-        ends.
+        """Delete or keep the worlds of a finished test and its fixtures. Other tests may share the worlds of
+        `simulator.new_world`, which are deleted when the run ends.
         """
         failed = item.stash.get(FAILED, False)
         of_fixtures = item.stash.get(WORLDS, [])
@@ -252,8 +243,8 @@ class Run:
 
 
 class _Server(Server):
-    """A server that calls `begin` with every world that it creates. `outlives`: True if the server continues after the
-    run. `has_socket`: True if the server accepts connections at its address.
+    """A server that calls `begin` with every world that it creates. `outlives`: True if it continues after the run.
+    `has_socket`: True if it accepts connections at its address.
     """
 
     def __init__(
@@ -306,19 +297,14 @@ def _current_test() -> str:
 
 
 def _url_named(config: pytest.Config) -> str:
-    """Return the URL of an existing server, or "" if the run starts its own server.
-
-    The command line takes precedence over other settings.
-    """
+    """Return the URL of an existing server, or "" if the run starts its own. The command line takes precedence."""
     if config.getoption("simulator") and not config.getoption("simulator_url"):
         return ""
     return chosen(config, "simulator_url")
 
 
 def _beginning_of_id(test: str, mark: str) -> str:
-    """Return the prefix for the ids of a test's worlds. `mark` is a string that identifies the run and the worker
-    process.
-    """
+    """Return the prefix of the ids of a test's worlds. `mark` identifies the run and the worker process."""
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", test).strip("-")[:40]
     return f"{name}-{mark}-"
 

@@ -1,8 +1,7 @@
 """The summary of a run over all worlds of all workers: coverage, advice, kept worlds.
 
-Each process records its worlds before they are deleted (`Notes`) and sends the record with a test's report, so
-nothing is lost if a worker or the server is killed later. The process that reports the run adds up the records
-(`Summary`).
+Each process records its worlds before they are deleted (`Notes`). The record goes with a test's report, so nothing is
+lost if a worker is killed later. The process that reports the run adds up the records (`Summary`).
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ class Dimension(TypedDict):
 
 
 class Kept(TypedDict):
-    """A world that was kept although its test passed, with instructions for inspecting it."""
+    """A world that was kept although its test passed. `look`: how to inspect it."""
 
     test: str
     look: str
@@ -56,9 +55,7 @@ class Advice(TypedDict):
 
 
 class Report(TypedDict):
-    """The data that one process has collected since its previous report: kept worlds, findings, coverage, and exchanges
-    of `against` tests.
-    """
+    """The data that one process has collected since its previous report."""
 
     kept: NotRequired[list[Kept]]
     advice: NotRequired[list[Advice]]
@@ -69,16 +66,11 @@ class Report(TypedDict):
     """The exchanges of tests that run on the simulator and on the service, by test and side."""
 
 
-def wants_advice(config: pytest.Config) -> str:
-    """Return the minimum severity of advice that fails the run, or "" if advice never fails the run."""
-    return chosen(config, "simulator_fail_on_advice")
-
-
 class Notes:
     """Collects the data for the `Report` of one process."""
 
     def __init__(self, config: pytest.Config) -> None:
-        least = wants_advice(config)
+        least = chosen(config, "simulator_fail_on_advice")
         self._from = _SEVERITIES[_SEVERITIES.index(least) :] if least else ()
         self._wants_coverage = bool(wanted_coverage(config))
         self._sent_catalogue = False
@@ -108,11 +100,8 @@ class Notes:
             covered[name] = sorted(seen)
             groups = {_group_of(item, operations) for item in items if any(map(_is_counted, item.values()))}
             used[name] = sorted({*used.get(name, ()), *groups})
-            catalogue[name] = {
-                "title": str(part["title"]),
-                "items": [_name(item) for item in items],
-                "groups": [_group_of(item, operations) for item in items],
-            }
+            names, of = [_name(item) for item in items], [_group_of(item, operations) for item in items]
+            catalogue[name] = {"title": str(part["title"]), "items": names, "groups": of}
         self._report["covered"], self._report["used"] = covered, used
         if not self._sent_catalogue:
             self._report["catalogue"] = catalogue
@@ -145,7 +134,8 @@ class Summary:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._fails_from = wants_advice(config)
+        self._fails_from = chosen(config, "simulator_fail_on_advice")
+        """The minimum severity of advice that fails the run, or ""."""
         self._wanted_coverage = wanted_coverage(config)
         self._kept: list[Kept] = []
         self._advice: list[Advice] = []
@@ -157,7 +147,7 @@ class Summary:
         """The differences between the simulator and the target, for each test that ran on both."""
 
     def add(self, report: Report) -> list[str]:
-        """Add a record. Return the differences of the test that has now run on both the simulator and the target."""
+        """Add a record. Return the differences of the test that has now run on both sides."""
         self._kept += report.get("kept", ())
         self._advice += report.get("advice", ())
         self._catalogue = report.get("catalogue", self._catalogue)
@@ -180,25 +170,25 @@ class Summary:
         return bool(self._advice) or any(self._differences.values())
 
     def write(self, terminal: pytest.TerminalReporter) -> None:
+        def section(title: str, lines: Iterable[str], *, red: bool = False) -> None:
+            terminal.section(f"rampsim: {title}", red=red)
+            for line in lines:
+                terminal.line(line)
+
         if self._kept:
-            terminal.section("rampsim: kept worlds")
-            for kept in self._kept:
-                terminal.line(f"{kept['test']}: {kept['look']}")
+            section("kept worlds", (f"{kept['test']}: {kept['look']}" for kept in self._kept))
         if self._differences:
-            terminal.section("rampsim: simulator and target", red=any(self._differences.values()))
-            for test, lines in self._differences.items():
-                terminal.line(f"{test}: {len(lines) or 'no'} difference{'' if len(lines) == 1 else 's'}")
-                for line in lines:
-                    terminal.line(f"  {line}")
+            section("simulator and target", self._difference_lines(), red=any(self._differences.values()))
         if self._wanted_coverage:
             of = ", of the resources that they use" if self._wanted_coverage == USED else ""
-            terminal.section(f"rampsim: API coverage of the tests{of}")
-            for line in self._coverage():
-                terminal.line(line)
+            section(f"API coverage of the tests{of}", self._coverage())
         if self._fails_from:
-            terminal.section(f"rampsim: advice of severity {self._fails_from} and above", red=self.fails)
-            for line in self._advice_lines():
-                terminal.line(line)
+            section(f"advice of severity {self._fails_from} and above", self._advice_lines(), red=self.fails)
+
+    def _difference_lines(self) -> Iterator[str]:
+        for test, lines in self._differences.items():
+            yield f"{test}: {len(lines) or 'no'} difference{'' if len(lines) == 1 else 's'}"
+            yield from (f"  {line}" for line in lines)
 
     def _coverage(self) -> Iterator[str]:
         if not self._catalogue:
@@ -227,7 +217,6 @@ class Summary:
             yield from (f"  no   {item}" for item in no)
 
     def _split(self, name: str, part: Dimension) -> tuple[list[str], list[str]]:
-        """Return the exercised and the unexercised items of a dimension."""
         covered, items = self._covered.get(name, set()), part["items"]
         if self._wanted_coverage == USED:
             # Errors and lists belong to operations. Practices belong to no group and always count.
@@ -267,7 +256,6 @@ def _rows(part: Mapping[str, object]) -> list[Mapping[str, object]]:
 
 
 def _is_counted(value: object) -> bool:
-    """Return True if the value of a field is a number above zero."""
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 

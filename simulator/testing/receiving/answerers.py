@@ -27,10 +27,8 @@ _LIFESPAN_SECONDS = 30.0
 
 
 class Answerer:
-    """Responds to deliveries. Called in the receiver's event loop.
-
-    `handles`: True if an application or a function processes the delivery. In that case, the test waits for its
-    response.
+    """Responds to deliveries in the receiver's event loop. `handles`: True if an application or a function processes
+    the delivery. The test then waits for its response.
     """
 
     handles: ClassVar[bool] = True
@@ -59,9 +57,8 @@ class Fixed(Answerer):
 
 
 class Function(Answerer):
-    """Responds with the result of a function that the test provides.
-
-    A plain function runs in a thread, an `async` function in the receiver's event loop.
+    """Responds with the result of the test's function, which runs in a thread or, if it is `async`, in the receiver's
+    loop.
     """
 
     def __init__(self, function: Callable[[Delivery], Reply | Awaitable[Reply]]) -> None:
@@ -116,8 +113,7 @@ class AsgiApp(Answerer):
         try:
             await self._app(scope, conversation.receive, send)
         except Exception as error:
-            # Frameworks return 500 and then raise the error again. The test uses that response and also receives the
-            # error.
+            # Frameworks return 500 and then raise the error again. The test gets both.
             delivery.error = error
             return conversation.answer() if conversation.is_complete else Answer(500)
         if not conversation.has_begun:
@@ -156,7 +152,6 @@ class _Lifespan:
             raise SimulatorError(f"The application did not start within {_LIFESPAN_SECONDS:g} seconds.")
 
     async def stop(self) -> None:
-        """Run the application's shutdown if its startup ran."""
         if self._task is None or self._task.done():
             return
         self._asked.put_nowait({"type": "lifespan.shutdown"})
@@ -167,8 +162,7 @@ class _Lifespan:
         try:
             await self._app(scope, self._asked.get, self._tell)
         except Exception as error:
-            # An application without lifespan support raises an error at the first message. It then runs without
-            # lifespan.
+            # An application without lifespan support raises an error at the first message. It runs without.
             self._error = error
 
     async def _tell(self, message: Message) -> None:
@@ -280,10 +274,7 @@ def answerer_of(target: object, path: str, thread: LoopThread, interface: Interf
 
 
 def _interface_of(target: object) -> Interface | None:
-    """Return the interface of an application.
-
-    It is ASGI for a coroutine function or for three arguments, WSGI for two.
-    """
+    """Return the interface of an application: ASGI for a coroutine function or for three arguments, WSGI for two."""
     if not callable(target):
         return None
     if _is_async(target):
@@ -292,11 +283,7 @@ def _interface_of(target: object) -> Interface | None:
         parameters = inspect.signature(target).parameters.values()
     except (TypeError, ValueError):
         return None
-    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
+    if any(one.kind is one.VAR_POSITIONAL for one in parameters):
         return "wsgi"
-    required = [
-        parameter
-        for parameter in parameters
-        if parameter.kind is not parameter.VAR_KEYWORD and parameter.default is parameter.empty
-    ]
+    required = [one for one in parameters if one.kind is not one.VAR_KEYWORD and one.default is one.empty]
     return _BY_ARGUMENTS.get(len(required))

@@ -11,26 +11,20 @@ from traceback import extract_tb
 from typing import TYPE_CHECKING, Any
 
 from simulator.service import SIGNATURE
-from simulator.testing.errors import missing
+from simulator.testing.links.extra import httpx
 from simulator.testing.links.loop_thread import in_thread
 
 if TYPE_CHECKING:
     from simulator.testing.worlds import World
-
-try:
-    import httpx
-except ImportError as error:
-    raise missing("httpx", "The test kit") from error
 
 
 class Delivery(dict[str, Any]):
     """One webhook request. Indexing reads the event: `delivery["data"]["object"]`.
 
     `event` is the envelope, or {} if the body is not an envelope. `headers` are case-insensitive. `body` is the raw
-    bytes. `genuine`: True if the signature is the world's and the timestamp is within five minutes of the current time.
-    The setting `webhook_timestamp` selects simulated or real time. `status` is the status of the response, or None
-    before the response or if the connection was cut. `error` is the exception that the application or function raised
-    for this delivery.
+    bytes. `genuine`: True if the signature is the world's and the timestamp is within five minutes of the current time,
+    which is simulated or real as the setting `webhook_timestamp` says. `status` is the status of the response, or None
+    if there is none. `error` is the exception that the application or function raised for this delivery.
     """
 
     def __init__(self, headers: httpx.Headers, body: bytes, *, genuine: bool) -> None:
@@ -41,6 +35,11 @@ class Delivery(dict[str, Any]):
         self.status: int | None = None
         self.error: BaseException | None = None
         self.handled = Event()
+
+    def finish(self, status: int | None) -> None:
+        """Record the status of the response, or None if the connection was cut."""
+        self.status = status
+        self.handled.set()
 
     @property
     def event(self) -> dict[str, Any]:
@@ -61,9 +60,8 @@ class Delivery(dict[str, Any]):
 
 
 class Judge:
-    """Checks a request's signature with the world's webhook key, and compares its timestamp with real or simulated
-    time. If the check fails, it is repeated with the current key, settings and time from the simulator, because the key
-    may have been rotated or a setting changed.
+    """Checks a request's signature with the world's webhook key, and its timestamp against real or simulated time. A
+    check that fails is repeated with the current key, settings and time, because the key may have been rotated.
     """
 
     def __init__(self, world: World, environment: str) -> None:

@@ -1,7 +1,4 @@
-"""A small HTTP server on the loopback interface, in a running event loop.
-
-Each request has its own connection, as webhooks from the service do.
-"""
+"""A small HTTP server on the loopback interface, in a running event loop. Each connection has one request."""
 
 from __future__ import annotations
 
@@ -9,7 +6,6 @@ import asyncio
 import errno
 import socket
 from collections.abc import Awaitable, Callable
-from dataclasses import field
 from http import HTTPStatus
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
@@ -36,7 +32,7 @@ class Answer:
     status: int
     headers: HeaderPairs = ()
     body: bytes = b""
-    cut: bool = field(default=False)
+    cut: bool = False
 
 
 Answering = Callable[[Request], Awaitable[Answer]]
@@ -61,9 +57,8 @@ async def _address_of(host: str) -> str:
 
 
 class Listener:
-    """Listens for `host` on a free port of this machine, between `open` and `close`.
-
-    If the name refers to another machine, such as a forwarder, the server listens on all addresses of this machine.
+    """Listens for `host` on a free port of this machine, between `open` and `close`. If the name refers to another
+    machine, such as a forwarder, it listens on all addresses of this machine.
     """
 
     def __init__(self, answer: Answering, host: str = "127.0.0.1") -> None:
@@ -126,9 +121,8 @@ class _Connection(asyncio.Protocol):
         self._headers.append((name.decode("latin-1"), value.decode("latin-1")))
 
     def on_headers_complete(self) -> None:
-        if self._transport is not None and ("expect", "100-continue") in [
-            (name.lower(), value.lower()) for name, value in self._headers
-        ]:
+        headers = [(name.lower(), value.lower()) for name, value in self._headers]
+        if self._transport is not None and ("expect", "100-continue") in headers:
             self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
     def on_body(self, body: bytes) -> None:
@@ -143,14 +137,13 @@ class _Connection(asyncio.Protocol):
         self._write(await self._answer(request))
 
     def _write(self, answer: Answer) -> None:
-        transport = self._transport
-        if transport is None:
+        if (transport := self._transport) is None:
             return
         if answer.cut:
             transport.abort()
-            return
-        transport.write(_head(answer) + answer.body)
-        transport.close()
+        else:
+            transport.write(_head(answer) + answer.body)
+            transport.close()
 
 
 _OWN = frozenset({"content-length", "connection", "transfer-encoding"})

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from simulator.kernel.clock import parse_duration
 from simulator.testing import explored
-from simulator.testing.errors import SimulatorError, hides_traceback, missing
+from simulator.testing.errors import SimulatorError, hides_traceback
 from simulator.testing.given import Target, id_of
+from simulator.testing.links.extra import httpx
 from simulator.testing.links.loop_thread import LoopThread, in_thread, is_handling
 from simulator.testing.messages import absence
 from simulator.testing.receiving.answerers import Answerer, Fixed, Function, Interface, Reply, answerer_of
@@ -23,11 +24,6 @@ from simulator.testing.receiving.registration import register, unregister
 
 if TYPE_CHECKING:
     from simulator.testing.worlds import World
-
-try:
-    import httpx
-except ImportError as error:
-    raise missing("httpx", "The test kit") from error
 
 __tracebackhide__ = hides_traceback
 
@@ -42,27 +38,20 @@ _DETACH_SECONDS = 10.0
 class Receiver:
     """A webhook endpoint of a world. It registers itself for `events` and returns 200 unless configured otherwise.
 
-    If `events` is None, the test or the application must register `url`.
-
-    Over HTTP, the receiver listens on a free loopback port in its own thread, or on the host name in
-    SIMULATOR_RECEIVER_HOST if the simulator runs elsewhere. With a server in the test process, it does not listen on a
-    socket, and the URL is the same in every run. Several deliveries can arrive at once, and a handler can call the
-    simulator. The receiver itself responds to the `webhook.test` event that is sent when the endpoint is registered.
-    This event is not in `received`.
+    If `events` is None, the test or the application must register `url`. Over HTTP, the receiver listens on a free
+    loopback port in its own thread, or on the host name in SIMULATOR_RECEIVER_HOST if the simulator runs elsewhere.
+    With a server in the test process, it needs no socket, and the URL is the same in every run. Several deliveries can
+    arrive at once, and a handler can call the simulator. `received` does not contain the event `webhook.test` of the
+    registration.
     """
 
+    # A run of `rampsim explore` sets the next three attributes.
     refuses_forged = False
-    """Whether the receiver returns 401 for a forged delivery when it replaces an application.
-
-    A test that replaces its application has not specified how the application responds. Set in a run of `rampsim
-    explore`.
-    """
+    """Whether the receiver returns 401 for a forged delivery when it replaces an application."""
     handling: Callable[[str, Coroutine[Any, Any, Answer]], Awaitable[Answer]] = staticmethod(
         lambda event, answer: answer
     )
-    """Called with the type of each event and the coroutine that handles it, which it runs. Set in a run of `rampsim
-    explore`.
-    """
+    """Called with the type of each event and the coroutine that handles it, which it runs."""
     after_death: Callable[[], None] = staticmethod(lambda: None)
     """Called in a thread when the application has died while it handled a delivery, before the next delivery."""
     patience_seconds = 2.0
@@ -106,10 +95,7 @@ class Receiver:
 
     @property
     def received(self) -> list[Delivery]:
-        """The deliveries in order of arrival.
-
-        Reading this property waits up to two seconds for deliveries in flight.
-        """
+        """The deliveries in order of arrival. Waits up to two seconds for deliveries in flight."""
         self._settle()
         return self._received
 
@@ -178,14 +164,14 @@ class Receiver:
         """Forward deliveries to this path of an ASGI or WSGI application in this process, or to a URL over HTTP.
 
         `interface` specifies the application's interface if it cannot be detected. In a `with` statement, forwarding
-        ends with the block: deliveries in flight get their response, then the application is detached. For a world from
-        the pytest fixtures, forwarding also ends with the test, before the fixtures that the application uses.
+        ends with the block, after deliveries in flight have their response. For a world from the pytest fixtures, it
+        also ends with the test, before the fixtures that the application uses.
 
-        The receiver responds with the application's response. An ASGI application runs its startup (lifespan) first.
-        It runs in the receiver's event loop in a separate thread, so it cannot use objects that belong to another
-        loop. A WSGI application gets a thread for each delivery. If the application raises an error, the response is
-        500. If it exits (SystemExit), the connection is cut. The error is in `delivery.error`. Unless `raises` is
-        False, `wait_for` or closing the receiver raises the error.
+        The receiver responds with the application's response. An ASGI application runs its startup (lifespan) first. It
+        runs in the receiver's event loop in a separate thread, so it cannot use objects that belong to another loop. A
+        WSGI application gets a thread for each delivery. If the application raises an error, the response is 500. If it
+        exits (SystemExit), the connection is cut. The error is in `delivery.error`. Unless `raises` is False,
+        `wait_for` or closing the receiver raises the error.
         """
         return self._answer_by(answerer_of(app, path, self._thread, interface), raises=raises)
 
@@ -196,10 +182,8 @@ class Receiver:
         return Forwarding(lambda: self._detach([answerer]))
 
     def detach(self) -> None:
-        """Detach the applications and functions that handle deliveries, after deliveries in flight have their
-        response.
-
-        Afterwards the receiver returns 200, or the status set by `respond`.
+        """Detach the applications and functions that handle deliveries, after deliveries in flight have their response.
+        The receiver then returns 200, or the status set by `respond`.
         """
         self._detach([one for one in self._answerers if one.handles])
 
@@ -221,9 +205,8 @@ class Receiver:
     def close(self, *, keep_endpoint: bool = False) -> None:
         """Stop receiving. Remove the endpoint from the world, unless `keep_endpoint` is True.
 
-        Deliveries in flight get up to two seconds for their response. Otherwise, the simulator's advice would report
-        the interrupted delivery as an error of the application. Raises the first application error that `wait_for` has
-        not raised yet.
+        Deliveries in flight get up to two seconds for their response, because a cut delivery would count as an error of
+        the application. Raises the first application error that `wait_for` has not raised yet.
         """
         if not self._is_open:
             return
@@ -252,13 +235,11 @@ class Receiver:
                 raise
 
     def _open(self) -> str:
-        """Start receiving and return the URL without a path."""
         deliver_to = getattr(self._world.link, "deliver_to", None)
         if deliver_to is not None:
+            take = self._take
             origin: str
-            origin, self._stop_delivering = deliver_to(
-                self._world.id, lambda request: self._thread.submit(self._take(request))
-            )
+            origin, self._stop_delivering = deliver_to(self._world.id, lambda one: self._thread.submit(take(one)))
             return origin
         host = os.environ.get(HOST_VARIABLE) or "127.0.0.1"
         listener = Listener(self._take, host)
@@ -288,7 +269,7 @@ class Receiver:
             self._received.append(delivery)
             waiting = [one for one in self._waiting if one.delivery is None and one.fits(delivery)]
         if not answerer.handles:
-            self._finish(delivery, Answer(answerer.status) if isinstance(answerer, Fixed) else None)
+            delivery.finish(answerer.status if isinstance(answerer, Fixed) else None)
         for one in waiting:
             one.delivery = delivery
             one.came.set()
@@ -306,12 +287,12 @@ class Receiver:
             else:
                 delivery.error = error
             answer = Answer(0, cut=True)
-        self._finish(delivery, None if answer.cut else answer)
+        delivery.finish(None if answer.cut else answer.status)
         return answer
 
     def _report_moment(self) -> None:
-        """Report the world's current time to the listeners in `on_delivery`. The clock is paused until every delivery
-        in flight has a response.
+        """Report the world's current time to the listeners in `on_delivery`. The clock is paused until all deliveries
+        have a response.
         """
         with suppress(SimulatorError):  # the world has ended
             now = self._world.now
@@ -327,10 +308,6 @@ class Receiver:
         if not fixed.times:
             self._next.pop(0)
         return fixed
-
-    def _finish(self, delivery: Delivery, answer: Answer | None) -> None:
-        delivery.status = None if answer is None else answer.status
-        delivery.handled.set()
 
     def _settle(self, patience_seconds: float | None = None) -> None:
         """Wait for deliveries that the test has caused, unless the caller is a handler of such a delivery."""
@@ -351,14 +328,12 @@ class Receiver:
         return lines[:_MOST_ERRORS] + ([f"… {left} more"] if left > 0 else [])
 
     def _raise_error(self, delivery: Delivery) -> None:
-        """Raise the error of a handler. Each error is raised only once."""
+        """Raise the error of a handler, but each error only once."""
         if delivery.error is None or not self._raises or id(delivery) in self._told:
             return
         self._told.add(id(delivery))
-        what = f"{type(delivery.error).__name__}: {delivery.error}"
-        raise AssertionError(
-            f"The webhook handler raised an error for {delivery.get('type', 'a request')}: {what}"
-        ) from delivery.error
+        what = f"{delivery.get('type', 'a request')}: {type(delivery.error).__name__}: {delivery.error}"
+        raise AssertionError(f"The webhook handler raised an error for {what}") from delivery.error
 
 
 class Forwarding:
@@ -369,9 +344,7 @@ class Forwarding:
 
     def detach(self) -> None:
         """Wait until deliveries in flight have their response, then stop the application. Does nothing if it has
-        stopped.
-
-        Later deliveries go to the previous responder.
+        stopped. Later deliveries go to the previous responder.
         """
         self._detach()
 

@@ -8,15 +8,11 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from simulator.engine.clients.tool_mark import marked
-from simulator.testing.errors import SimulatorError, hides_traceback, missing
+from simulator.testing.errors import SimulatorError, hides_traceback
+from simulator.testing.links.extra import httpx
 
 if TYPE_CHECKING:
     from simulator.testing.worlds import World
-
-try:
-    import httpx
-except ImportError as error:
-    raise missing("httpx", "The test kit") from error
 
 __tracebackhide__ = hides_traceback
 

@@ -51,9 +51,8 @@ class RunServer:
         self._child: int | None = None
 
     def join(self) -> str:
-        """Return the server's address.
-
-        Starts the server if needed. Raises SimulatorError if it does not start or has crashed.
+        """Return the server's address, and start the server if needed. Raises SimulatorError if it does not start or
+        has crashed.
         """
         while True:
             self.directory.mkdir(mode=0o700, exist_ok=True)
@@ -73,10 +72,7 @@ class RunServer:
             self._life = None
 
     def wait_for_end(self) -> None:
-        """After `leave`, wait until the server has stopped.
-
-        Returns immediately if another process of the run uses it.
-        """
+        """After `leave`, wait until the server has stopped, unless another process of the run uses it."""
         with contextlib.suppress(OSError), (self.directory / "server").open("rb") as log:
             ends_at = time.monotonic() + _LONGEST_END_SECONDS
             while _is_locked(log) and self._is_left() and time.monotonic() < ends_at:
@@ -125,16 +121,13 @@ class RunServer:
 
 
 def _is_shared(path: Path) -> bool:
-    """Return True if other processes hold a shared lock.
-
-    In that case, this process can get a shared lock but not an exclusive one.
+    """Return True if other processes hold a shared lock, so that this process can get a shared lock but no exclusive
+    one.
     """
-    try:
-        with path.open("r+b") as file:
-            fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
+    with contextlib.suppress(OSError), path.open("r+b") as file:
+        fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return True
+    return False
 
 
 def _is_locked(log: IO[bytes]) -> bool:
@@ -147,19 +140,16 @@ def _is_locked(log: IO[bytes]) -> bool:
 
 
 def _lives(log: Path) -> bool:
-    try:
-        with log.open("rb") as file:
-            return _is_locked(file)
-    except OSError:
-        return False
+    with contextlib.suppress(OSError), log.open("rb") as file:
+        return _is_locked(file)
+    return False
 
 
 def _is_at(file: IO[bytes], path: Path) -> bool:
     """Return True if an open file is still the file that this path refers to."""
-    try:
+    with contextlib.suppress(OSError):
         return os.path.samestat(os.fstat(file.fileno()), path.stat())
-    except OSError:
-        return False
+    return False
 
 
 def _address_in(log: Path) -> str:
@@ -169,10 +159,9 @@ def _address_in(log: Path) -> str:
 
 
 def _last_lines(log: Path) -> str:
-    try:
+    with contextlib.suppress(OSError):
         return "\n".join(log.read_text("utf-8").splitlines()[-10:])
-    except OSError:
-        return ""
+    return ""
 
 
 def remove(directory: Path) -> None:
@@ -183,10 +172,7 @@ def remove(directory: Path) -> None:
 
 
 def _start(directory: Path) -> int:
-    """Start the server and return its process id.
-
-    The server has its own session, so keyboard interrupts do not reach it.
-    """
+    """Start the server in its own session, which keyboard interrupts do not reach. Return its process id."""
     with (directory / "server").open("xb") as log:
         # The lock belongs to the open file, so it is held from the start for as long as the server runs.
         fcntl.flock(log, fcntl.LOCK_EX)

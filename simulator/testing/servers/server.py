@@ -115,9 +115,7 @@ class Server:
 
 @cache
 def observed_documents(paths: tuple[Path, ...]) -> list[JsonObject]:
-    """Return the contents of files with observations of the real service. Raise `SimulatorError` for an invalid file,
-    and warn of an old file.
-    """
+    """Return the contents of observed files. Raises SimulatorError for an invalid file, and warns of an old file."""
     files = import_module("simulator.evidence.observed")
     try:
         found = files.read_files(paths, import_module("simulator.service").TOOLING.alternatives())
@@ -129,9 +127,8 @@ def observed_documents(paths: tuple[Path, ...]) -> list[JsonObject]:
 
 
 def _assuming(body: dict[str, object]) -> dict[str, object]:
-    """Return the body with the assumptions from SIMULATOR_ASSUME (`ID=ALTERNATIVE …`).
-
-    Values in the body take precedence.
+    """Return the body with the assumptions from SIMULATOR_ASSUME (`ID=ALTERNATIVE …`). Values in the body take
+    precedence.
     """
     said = os.environ.get("SIMULATOR_ASSUME", "").split()
     settings = body.get("settings") or {}
@@ -142,26 +139,22 @@ def _assuming(body: dict[str, object]) -> dict[str, object]:
 
 
 def _clock(given: str | date | Mapping[str, object] | None) -> Mapping[str, object]:
-    """Return the `clock` field for a body.
-
-    An object is returned unchanged, a time becomes `now`, a date becomes midnight.
-    """
+    """Return the `clock` field for a body. An object is returned unchanged, a time becomes `now`, a date midnight."""
     if given is None:
         return {}
     return given if isinstance(given, Mapping) else {"now": timestamp(given)}
 
 
 class Process:
-    """A server in its own process. It stops when this process ends for any reason.
-
-    The server's standard input is a pipe from this process. The server stops when the pipe closes. `url` is its origin.
+    """A server in its own process. It stops when this process ends for any reason, because the pipe to its standard
+    input closes. `url` is its origin.
     """
 
     def __init__(self, flags: Mapping[str, Flag], program: str = "simulator.cli") -> None:
         """Start a server on a free loopback port with a manual clock, and wait until it accepts connections.
 
-        `flags` are the flags of `rampsim serve` with underscores. `program` is the module whose `main` runs the
-        server. If the server does not start, raises SimulatorError with the server's output.
+        `flags` are the flags of `rampsim serve` with underscores. `program` is the module whose `main` runs the server.
+        Raises SimulatorError with the server's output if it does not start.
         """
         self._words: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  `close` closes it
         self._process = subprocess.Popen(
@@ -183,7 +176,6 @@ class Process:
         return self._process.pid
 
     def _ready(self) -> str:
-        """Return the origin that the server prints when it is ready."""
         assert self._process.stdout is not None
         for line in self._process.stdout:
             if line.startswith(b"Ready on "):
@@ -215,17 +207,15 @@ _ROOT = Path(__file__).resolve().parents[3]
 
 
 def _program(module: str) -> str:
-    """Return Python code that runs `main` of a module. The flag -P excludes the test directory from the module search
-    path, because that directory may contain another `simulator`. This code adds the project's root directory to the
-    path.
+    """Return Python code that runs `main` of a module. The flag -P excludes the test directory, which may contain
+    another `simulator`, from the module search path. This code adds the project's root directory.
     """
     return f"import sys; sys.path.append({str(_ROOT)!r}); from {module} import main; main(prog_name='rampsim')"
 
 
 def _arguments(flags: Mapping[str, object]) -> Iterator[str]:
-    """Return the flags for `rampsim serve`.
-
-    For example, `rate_limit="5/60"` becomes `--rate-limit 5/60`, and `strict=True` becomes `--strict`.
+    """Yield the flags for `rampsim serve`: `rate_limit="5/60"` becomes `--rate-limit 5/60`, and `strict=True`
+    `--strict`.
     """
     for name, value in {"host": "127.0.0.1", "port": 0, "clock": "manual", **flags}.items():
         flag = "--" + name.replace("_", "-")
@@ -242,11 +232,10 @@ def _arguments(flags: Mapping[str, object]) -> Iterator[str]:
 
 @contextlib.contextmanager
 def serve(*, control_token: str | None = None, **flags: Flag) -> Iterator[Server]:
-    """Run a server for the duration of a `with` block: in its own process, on a free loopback port and with a manual
-    clock.
+    """Run a server for a `with` block: in its own process, on a free loopback port and with a manual clock.
 
-    `flags` are the flags of `rampsim serve` with underscores: `serve(rate_limit="5/60", strict=True)`. The server
-    also stops when this process ends. If the server does not start, raises SimulatorError with the server's output.
+    `flags` are the flags of `rampsim serve` with underscores: `serve(rate_limit="5/60", strict=True)`. The server also
+    stops when this process ends. If the server does not start, raises SimulatorError with the server's output.
     """
     process = Process({"control_token": control_token, **flags})
     with contextlib.closing(process), Server(HttpLink(process.url, control_token), process.close) as server:

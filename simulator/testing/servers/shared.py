@@ -40,9 +40,7 @@ def world(server: Server | str | None = None, *, in_process: bool = False, **bod
 
 
 def _entered(world_id: str, *, scenarios: Scenario | Sequence[Scenario] = (), **body: Any) -> World:
-    """Return an existing world after activating the given scenarios in it. `body`, the other options for a new world,
-    has no effect.
-    """
+    """Return an existing world after activating these scenarios. `body`, the options for a new world, has no effect."""
     server = server_for()
     world = World(server.link, server.link.control("GET", f"/worlds/{world_id}"), server)
     world.outlives = True
@@ -52,10 +50,7 @@ def _entered(world_id: str, *, scenarios: Scenario | Sequence[Scenario] = (), **
 
 
 def server_for(server: Server | str | None = None, *, in_process: bool = False) -> Server:
-    """Return the server for the arguments of `world`.
-
-    If a server was started, this process shares it between worlds.
-    """
+    """Return the server for the arguments of `world`. This process starts at most one server, which worlds share."""
     if isinstance(server, Server):
         return server
     if in_process and not explored.run():
@@ -71,10 +66,7 @@ def _running(url: str) -> Server:
 
 @cache
 def _started(pid: int) -> Server:
-    """Return the server that this process has started.
-
-    The server is saved per process, because a forked process must not stop its parent's server.
-    """
+    """Start a server. It is saved per process, because a forked process must not stop its parent's server."""
     process = Process({})
     return _ended_at_exit(Server(HttpLink(process.url), process.close))
 
