@@ -1,8 +1,4 @@
-"""Asynchronous clients.
-
-One client uses HTTP and the class `Exchange`, which also sends webhooks. The other client calls an ASGI application in
-the same process.
-"""
+"""Asynchronous clients: one over HTTP, and one for an ASGI application in the same process."""
 
 from __future__ import annotations
 
@@ -220,6 +216,7 @@ class AsgiClient:
         """Send a body unchanged. Raise `ConnectionError` if the connection is closed without a response."""
         path, _, query = path.partition("?")
         named = {"host": "127.0.0.1", **{name.lower(): value for name, value in headers.items()}}
+        headers_sent = [(name.encode(), value.encode()) for name, value in named.items()]
         scope = {
             "type": "http",
             "asgi": {"version": "3.0"},
@@ -229,7 +226,7 @@ class AsgiClient:
             "path": path,
             "raw_path": path.encode(),
             "query_string": query.encode(),
-            "headers": [(name.encode(), value.encode()) for name, value in named.items()],
+            "headers": headers_sent,
             "client": ("127.0.0.1", 0),
             "server": ("127.0.0.1", 80),
         }

@@ -59,8 +59,7 @@ class ControlClient:
         self._timeout_seconds = timeout_seconds
         self._headers = {"Accept": "application/json"}
         if world:
-            # A header cannot contain other characters. No world has such an id, so the server reports an unknown
-            # world.
+            # A header cannot contain other characters. The server reports an unknown world.
             shown = world if world.isascii() and world.isprintable() else world.encode("unicode_escape").decode()
             self._headers["X-Simulator-World"] = shown
         if environment:
@@ -69,10 +68,9 @@ class ControlClient:
             self._headers["Authorization"] = f"Bearer {token}"
 
     def get(self, path: str, /, **query: Any) -> Any:
-        """GET a path.
+        """GET a path. Query parameters that are None are omitted.
 
-        Query parameters that are None are omitted. Raise `CallRefused` if the server returns an error, and
-        `Unreachable` if it does not respond.
+        Raise `CallRefused` if the server returns an error, and `Unreachable` if it does not respond.
         """
         return self.call("GET", _with_query(path, query))
 
@@ -86,17 +84,11 @@ class ControlClient:
         self.call("DELETE", path)
 
     def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """Send a request and return the parsed response, or None if the response has no body.
-
-        `path` is relative to /_simulator.
-        """
+        """Send a request to a path below /_simulator. Return the parsed response, or None if it has no body."""
         return self._parsed(self._read(method, path, None if body is None else json.dumps(body).encode()))
 
     def send(self, method: str, path: str, raw: bytes, media_type: str) -> Any:
-        """Send a body unchanged and return the parsed response.
-
-        Raise `CallRefused` if the server returns an error, and `Unreachable` if it does not respond.
-        """
+        """Send a body unchanged. In all other respects, this method is like `call`."""
         return self._parsed(self._read(method, path, raw, media_type))
 
     def text(self, path: str, /, **query: Any) -> str:
@@ -140,9 +132,8 @@ class ControlClient:
             with self._open(method, path, content, media_type) as response:
                 return response.read()
         except (OSError, HTTPException) as error:
-            raise Unreachable(
-                f"{self.url} closed the connection in the middle of its response ({_reason(error)})"
-            ) from None
+            why = getattr(error, "strerror", None) or error
+            raise Unreachable(f"{self.url} closed the connection in the middle of its response ({why})") from None
 
     def _open(
         self, method: str, path: str, content: bytes | None, media_type: str = "application/json"
@@ -174,7 +165,3 @@ def _error_of(raw: bytes, reason: str) -> Mapping[str, Any]:
     except (ValueError, KeyError, TypeError, RecursionError):
         return {"message": reason or "a response that is not from a simulator"}
     return error if isinstance(error, dict) else {"message": str(error)}
-
-
-def _reason(error: Exception) -> str:
-    return str(getattr(error, "strerror", None) or error)

@@ -59,15 +59,9 @@ class Exchange(asyncio.Protocol):
     )  # fmt: skip
 
     def __init__(
-        self,
-        request: bytes,
-        ended: asyncio.Future[Exception | None],
-        *,
-        most_bytes: int | None = MAX_BODY_BYTES,
+        self, request: bytes, ended: asyncio.Future[Exception | None], *, most_bytes: int | None = MAX_BODY_BYTES
     ) -> None:
-        """Create an exchange that ends when `most_bytes` bytes of the response body have arrived. If `most_bytes` is
-        None, the exchange ends when the whole body has arrived.
-        """
+        """Create an exchange that ends after `most_bytes` bytes of the response body. None means the whole body."""
         self.ended = ended
         """Done when no more data of the response will arrive.
 

@@ -7,7 +7,7 @@ because its name is reserved and its value must be the name of a tool.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 HEADER = "X-Simulator-Tool"
 _NAME = HEADER.lower()
@@ -21,16 +21,5 @@ def marked(tool: str) -> Mapping[str, str]:
 
 
 def marks(headers: Mapping[str, str]) -> bool:
-    """Return True if a request with these headers was sent by one of the simulator's own tools.
-
-    Header names are in lower case.
-    """
+    """Return True if one of the simulator's own tools sent a request with these headers. Their names are lower case."""
     return headers.get(_NAME) in TOOLS
-
-
-def is_marked(headers: Iterable[tuple[str, str]]) -> bool:
-    """Return True if a request with these headers was sent by one of the simulator's own tools.
-
-    Header names are in lower case.
-    """
-    return any(name == _NAME and value in TOOLS for name, value in headers)

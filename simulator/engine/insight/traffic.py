@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from simulator.engine.clients.tool_mark import is_marked
+from simulator.engine.clients.tool_mark import marks
 from simulator.engine.insight.tally import REPLAYED_HEADER, code_of, query_of
 from simulator.engine.records.advice import Severity
 from simulator.engine.records.requests import JournalEntry, requests_of
@@ -133,7 +133,7 @@ class Traffic:
             self._groups.setdefault(call.identity, []).append(call)
             headers = id(row.headers)
             if headers not in of_tools:
-                of_tools[headers] = is_marked(row.headers)
+                of_tools[headers] = marks(dict(row.headers))
             if of_tools[headers]:
                 self.of_tools.add(row.id)
 

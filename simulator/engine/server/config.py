@@ -123,8 +123,8 @@ def make_config(
         )
     if store and _STORES.fullmatch(store) is None:
         problems.append(
-            f"--store: {_without_password(store)!r} is not a store. Write sqlite:///FILE for a file in this directory, "
-            "sqlite:////DIRECTORY/FILE for another file, or postgresql://USER:PASSWORD@HOST/DATABASE."
+            f"--store: {_PASSWORD.sub('***', store)!r} is not a store. Write sqlite:///FILE for a file in this "
+            "directory, sqlite:////DIRECTORY/FILE for another file, or postgresql://USER:PASSWORD@HOST/DATABASE."
         )
     if store and _IN_MEMORY.fullmatch(store) is not None:
         name = store.removeprefix("sqlite:///")[:100]
@@ -153,11 +153,6 @@ def make_config(
         Path(state) if state else None, settings, store or None, advertise or None,
         idle_worlds_seconds, tuple(map(Path, given["scenarios"])), given["allow_origin"], observed,
     )  # fmt: skip
-
-
-def _without_password(url: str) -> str:
-    """Return a URL for the log, with its password masked."""
-    return _PASSWORD.sub("***", url)
 
 
 def _whole(name: str, value: int | str, highest: int, problems: list[str]) -> int:
@@ -200,9 +195,7 @@ def _settings(given: dict[str, Any], problems: list[str]) -> Mapping[str, Any]:
 
 
 def _count(value: Any) -> Any:
-    """Convert a string that contains an integer to this integer. Return any other value unchanged. Validation then
-    refuses it.
-    """
+    """Convert a string that contains an integer. Return any other value unchanged, because validation refuses it."""
     return int(value) if str(value).isdecimal() and len(str(value)) <= _LONGEST_NUMBER else value
 
 

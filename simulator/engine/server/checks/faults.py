@@ -44,9 +44,7 @@ def places_of(world: World, operation: Operation) -> mutations.Places:
 
 
 def _can_mutate(world: World, operation: Operation, fault: faults.InterfaceFault) -> bool:
-    """Return True if a fault can change the response body of an operation as specified. Also return True if the fault
-    changes no fields of the body.
-    """
+    """Return True if a fault changes no fields of an operation's response body, or if it can change them."""
     mutation = mutations.Mutation.of(fault)
     return mutation is None or not any(mutations.impossible((places_of(world, operation),), mutation))
 
@@ -56,15 +54,14 @@ def _seconds(given: str | float | None) -> float:
 
 
 def _drawn_seconds(world: World, latency: faults.Latency | None) -> float:
-    """Return a random delay in seconds, drawn from a latency distribution. Call this function inside a transaction."""
+    """Draw a random delay in seconds. Call this function inside a transaction."""
     if latency is None:
         return 0.0
     from statistics import NormalDist  # its import takes as long as ten calls, and few servers need it
 
     median, p99 = _seconds(latency.median), _seconds(latency.p99)
     drawn = (world.streams.below(1 << 52, "fault latency") + 0.5) / (1 << 52)  # The number is neither 0 nor 1.
-    normal = NormalDist()
-    factor: float = (p99 / median) ** (normal.inv_cdf(drawn) / normal.inv_cdf(0.99))
+    factor: float = (p99 / median) ** (NormalDist().inv_cdf(drawn) / NormalDist().inv_cdf(0.99))
     return min(median * factor, faults.LONGEST_DELAY_MS / SECOND_MS)
 
 
@@ -87,11 +84,8 @@ class Interference:
         """A third-party action that is performed before the call is carried out."""
 
     def came_to_nothing(self, world: World) -> None:
-        """Handle the refusal of the third-party action that this fault was to perform.
-
-        A fault without other effects then does not count as applied.
-
-        Call this inside a transaction.
+        """Handle the refusal of the third-party action that this fault was to perform. A fault without other effects
+        then does not count as applied. Call this inside a transaction.
         """
         if self._mutation is None and not self.replaces and not self._acts_otherwise:
             self._give_back(world)
@@ -149,10 +143,8 @@ class Interference:
 
 
 def choose(request: Request, operation: Operation) -> Interference | None:
-    """Find the first fault that matches a call, count the match, and return the fault's effect. Return None if no fault
-    matches.
-
-    Call this inside a transaction.
+    """Find the first fault that matches a call, count the match, and return the fault's effect, or None if no fault
+    matches. Call this inside a transaction.
     """
     if not request.world.store[FAULTS].rows:
         return None
@@ -181,5 +173,5 @@ def choose(request: Request, operation: Operation) -> Interference | None:
         place = f"{fault_id}|{key}"
         counted.put(place, (counted.get(place) or 0) + 1)
     if fault.key_forgotten and key is not None:
-        idempotency.delete(world, key)
+        world.store[idempotency.ANSWERS].delete(key)
     return Interference(request, fault_id, fault, operation)

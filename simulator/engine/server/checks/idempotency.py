@@ -14,14 +14,13 @@ from simulator.engine.rows.operation import Operation
 from simulator.engine.server.http.messages import Incoming
 from simulator.engine.text.json import canonical
 from simulator.engine.worlds.settings import assumes
-from simulator.kernel.clock import HOUR_MS
+from simulator.kernel.clock import DAY_MS, HOUR_MS
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.store import TableKey
 from simulator.kernel.texts import Text
 from simulator.kernel.world import World
 
-_RETENTION_MS = 24 * HOUR_MS
 # Once the cause is fixed, a request that was refused with 400, 401, 403, 429 or 5xx can be sent again with the same
 # key. A stored refusal would prevent this.
 _BINDING_STATUSES = frozenset({200, 201, 204, 404, 409, 422})
@@ -32,7 +31,7 @@ def retention_ms(world: World) -> int:
     """Return the time for which a response is stored, in milliseconds."""
     if assumes(world, "H14", "lapses_after_1h"):
         return HOUR_MS
-    return 7 * 24 * HOUR_MS if assumes(world, "H14", "lapses_after_7d") else _RETENTION_MS
+    return (7 if assumes(world, "H14", "lapses_after_7d") else 1) * DAY_MS
 
 
 def binds(world: World, status: int) -> bool:
@@ -92,11 +91,6 @@ def is_kept(world: World, place: str) -> bool:
     """Return True if a response is stored under this table key and has not expired."""
     stored = world.store[ANSWERS].get(place)
     return stored is not None and world.now_ms - stored.at_ms < retention_ms(world)
-
-
-def delete(world: World, place: str) -> None:
-    """Delete a stored response before it expires. Call this inside a transaction."""
-    world.store[ANSWERS].delete(place)
 
 
 def recall(world: World, environment: str, key: str, wanted: bytes) -> Stored | None:

@@ -66,8 +66,12 @@ class AdvanceCancelled(Exception):
 
 @dataclass
 class Advance:
-    """An advance of a world's clock that is in progress."""
+    """An advance of a world's clock that is in progress. `port` is notified of its progress."""
 
+    courier: Courier
+    port: ports.Port
+    seconds: Callable[[], float]
+    """A monotonic clock."""
     world: World
     from_ms: int
     events_before: int
@@ -84,78 +88,66 @@ class Advance:
         """The number of events that the advance has emitted."""
         return self.world.journal.event_count - self.events_before
 
-    def progress_to(self, to_ms: int | None) -> Progress:
-        return Progress(self.from_ms, self.world.now_ms, to_ms, self.fired, self.emitted, self.deliveries)
-
     def receipt(self) -> Receipt:
         newest = islice(self.world.journal.events_newest_first(), self.emitted)
         return Receipt(
             self.from_ms, self.world.now_ms, self.fired, [event.id for event in newest][::-1], self.deliveries
         )
 
-    async def settle(self, courier: Courier, patience: Patience | None = None) -> None:
+    async def settle(self, patience: Patience | None = None) -> None:
         """Wait for the delivery attempts that are in flight. Stop waiting if the advance is cancelled."""
-        self.deliveries += await courier.settle(self.world, patience=patience, called_off=lambda: bool(self.called_off))
-
-
-class AdvanceLoop:
-    """Carries out an advance of a world's clock.
-
-    Timers fire in slices of a few milliseconds. All delivery attempts finish before the clock advances to the next
-    timer.
-    """
-
-    def __init__(self, courier: Courier, port: ports.Port, seconds: Callable[[], float]) -> None:
-        self._courier = courier
-        self._port = port
-        self._seconds = seconds
+        self.deliveries += await self.courier.settle(
+            self.world, patience=patience, called_off=lambda: bool(self.called_off)
+        )
 
     async def run(
         self,
-        advance: Advance,
         to_ms: int | None,
         reached: Callable[[], bool] | None,
         horizon_ms: int,
-        most: tuple[int, int],
+        most_events: int,
+        most_timers: int,
     ) -> None:
         """Fire the timers that are due up to `to_ms`, or up to `horizon_ms` if `to_ms` is None. Stop as soon as
         `reached` returns True.
 
-        `most` contains the maximum number of events and the maximum number of timers in this advance.
+        Timers fire in slices of a few milliseconds. All delivery attempts finish before the clock advances to the next
+        timer.
         """
-        world, seconds = advance.world, self._seconds
-        most_events, most_timers = most
+        world, seconds = self.world, self.seconds
         last_ms = horizon_ms if to_ms is None else to_ms
         turn_ends, tells = seconds() + SLICE_SECONDS, seconds() + PROGRESS_SECONDS
-        while not advance.called_off and not (reached is not None and reached()):
+        while not self.called_off and not (reached is not None and reached()):
             timer = world.agenda.next()
-            if (timer is None or timer.due_at_ms > world.now_ms) and self._courier.is_busy(world):
-                await advance.settle(self._courier)
-                if advance.called_off:
+            if (timer is None or timer.due_at_ms > world.now_ms) and self.courier.is_busy(world):
+                await self.settle()
+                if self.called_off:
                     return
                 timer = world.agenda.next()
             if timer is None or timer.due_at_ms > last_ms:
                 break
             world.fire(timer)
-            advance.fired += 1
-            if advance.emitted > most_events or advance.fired > most_timers:
-                advance.called_off = advance.called_off or (
+            self.fired += 1
+            if self.emitted > most_events or self.fired > most_timers:
+                self.called_off = self.called_off or (
                     f"an advance emits at most {most_events} events and fires at most {most_timers} timers; "
                     "advance in shorter spans"
                 )
-            if quotas.is_over(world, advance.objects_before):
-                advance.called_off = advance.called_off or (
+            if quotas.is_over(world, self.objects_before):
+                self.called_off = self.called_off or (
                     "the world exceeds its quota_objects, a quota of the simulator; reset it, or raise the quota with "
                     "the server's flag --quota-objects"
                 )
             if (now := seconds()) > turn_ends:
                 if now > tells:
-                    advance.progress = advance.progress_to(to_ms)
-                    self._port.changed(world)
+                    self.progress = Progress(
+                        self.from_ms, world.now_ms, to_ms, self.fired, self.emitted, self.deliveries
+                    )
+                    self.port.changed(world)
                     tells = now + PROGRESS_SECONDS
                 await asyncio.sleep(0)
                 turn_ends = seconds() + SLICE_SECONDS
-        await advance.settle(self._courier)
-        if advance.called_off or to_ms is None or to_ms <= world.now_ms or (reached is not None and reached()):
+        await self.settle()
+        if self.called_off or to_ms is None or to_ms <= world.now_ms or (reached is not None and reached()):
             return
         world.clock.move_to(to_ms)

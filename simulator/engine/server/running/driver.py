@@ -16,7 +16,6 @@ from simulator.engine.server.running.advance import (
     SLICE_SECONDS,
     Advance,
     AdvanceCancelled,
-    AdvanceLoop,
     ClockBusy,
     Progress,
     Receipt,
@@ -99,7 +98,6 @@ class Driver:
         self._courier = courier
         self._port = port
         self._seconds = seconds
-        self._loop = AdvanceLoop(courier, port, seconds)
         self._kept = PerWorld(_ClockState)
 
     # Due timers
@@ -323,18 +321,22 @@ class Driver:
         if keeping.advance is not None:
             raise ClockBusy
         ended: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
-        advance = keeping.advance = Advance(
-            world, world.now_ms, world.journal.event_count, quotas.objects_of(world), ended
-        )
+        events, objects = world.journal.event_count, quotas.objects_of(world)
+        advance = Advance(self._courier, self._port, self._seconds, world, world.now_ms, events, objects, ended)
+        keeping.advance = advance
         if keeping.over:
             advance.called_off = "the world has ended"
         try:
             if keeping.firing is not None:
                 await asyncio.wait({keeping.firing})
-            await advance.settle(self._courier, patience)
+            await advance.settle(patience)
             advance.from_ms, advance.events_before = world.now_ms, world.journal.event_count
             to_ms = to() if callable(to) else to
-            await self._loop.run(advance, to_ms, reached, horizon_ms, self._bounds(awaiting=to_ms is None))
+            most_events, most_timers = self.most_events, self.most_timers
+            if to_ms is None:
+                most_events = min(most_events, self.most_events_awaiting)
+                most_timers = min(most_timers, self.most_timers_awaiting)
+            await advance.run(to_ms, reached, horizon_ms, most_events, most_timers)
         finally:
             keeping.advance = None
             keeping.leftover = bool(advance.called_off)
@@ -346,11 +348,3 @@ class Driver:
         if advance.called_off:
             raise AdvanceCancelled(advance.called_off, receipt)
         return receipt
-
-    def _bounds(self, *, awaiting: bool) -> tuple[int, int]:
-        """Return the maximum numbers of events and timers in an advance. `awaiting` is True for an advance without a
-        target time.
-        """
-        if awaiting:
-            return min(self.most_events, self.most_events_awaiting), min(self.most_timers, self.most_timers_awaiting)
-        return self.most_events, self.most_timers

@@ -1,4 +1,4 @@
-"""Counts API calls and their durations by operation and status, for the metrics page.
+"""Counts API calls and their durations by operation and status, for the metrics page, and notes when worlds are used.
 
 The counters cover the whole process and never decrease, even when worlds end. Counting a call takes about 0.3 µs, which
 is 1/300 of the time of the cheapest call.
@@ -7,15 +7,16 @@ is 1/300 of the time of the cheapest call.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import Protocol
 
 from simulator.engine.server.http.messages import Outgoing
 from simulator.engine.server.http.request import Request
-from simulator.engine.server.running.last_used import LastUses
 from simulator.engine.webhooks.courier import port
 from simulator.kernel.dataclass import dataclass
+from simulator.kernel.per_world import PerWorld
+from simulator.kernel.world import World
 
 
 class Tracing(port.Tracing, Protocol):
@@ -33,13 +34,36 @@ BOUNDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 
 
 @dataclass(slots=True)
 class Observed:
-    """Counters for the calls to one operation that returned the same status.
-
-    The counters are the number of calls in each duration bucket, and the total duration.
-    """
+    """The calls to one operation that returned the same status: how many in each bucket, and their total duration."""
 
     buckets: list[int]
     seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class _Use:
+    at: float = 0.0
+
+
+class LastUses:
+    """The times at which all worlds were last used. `seconds` returns the time of a monotonic clock.
+
+    These times are not stored in the worlds, because worlds contain only simulated time.
+    """
+
+    __slots__ = ("_uses", "seconds")
+
+    def __init__(self, seconds: Callable[[], float] = perf_counter) -> None:
+        self.seconds = seconds
+        self._uses: PerWorld[_Use] = PerWorld(_Use)
+
+    def touch(self, world: World, at: float | None = None) -> None:
+        """Record that a world was used at the time `at` on the monotonic clock. The default is the current time."""
+        self._uses[world].at = self.seconds() if at is None else at
+
+    def idle_seconds(self, world: World) -> float:
+        """Return the number of seconds since a world was last used."""
+        return max(self.seconds() - self._uses[world].at, 0.0)
 
 
 class Meter:
