@@ -256,7 +256,7 @@ def _body(row: ControlOperation, components: Components, actions: dict[str, Sche
         return {"required": True, "content": {kind: {"schema": _accepted(row, components)} for kind in row.sent_as}}
     if row.takes == "bytes":
         return {"content": {"*/*": {"schema": {}}}}
-    if row.takes == "nothing" or row.body is Nothing:
+    if row.body is Nothing:
         return None
     required = any(field.is_required() for field in row.body.model_fields.values())
     return {"required": required, "content": {"application/json": {"schema": components.body(row.body)}}}

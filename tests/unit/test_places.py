@@ -169,7 +169,7 @@ def test_what_is_derived_from_tables_knows_a_new_event(simulator: Simulator) -> 
         lamp = create(world, Lamp(**new_fields(world, "sandbox", "lamp_", "ids.lamp")), "hang")
     (path,) = paths_to(world, simulator.actions, lamp, ROW.name)
     assert path.moves == (CELL,)
-    assert ROOM.all_tables() == (LAMPS,)
+    assert [kind.table for kind in ROOM.kinds] == [LAMPS]
     done = simulator.actions.perform(world, "emit", None, {"type": ROW.name}, "sandbox", world.cause)
     assert done.resource == {"id": "lamp_1", "status": "on", "colour": "red"}
 

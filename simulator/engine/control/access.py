@@ -34,13 +34,7 @@ class Access:
     def require_all(self, what: str) -> None:
         """Raise `ControlError` 403, with `what` as its reason, unless the token can access all worlds."""
         if not self.reaches_all:
-            raise ControlError(403, "forbidden", f"{what} {self._reach}")
-
-    def require_new(self, world_id: str) -> None:
-        """Raise `ControlError` 403 if the token cannot access worlds with this id."""
-        if not self.reaches(world_id):
-            why = f"This token cannot create a world {world_id!r}. {self._reach}"
-            raise ControlError(403, "forbidden", why, "id")
+            raise ControlError(403, "forbidden", f"{what} {self.reach}")
 
     def require_room(self, world_id: str, living: Collection[str]) -> None:
         """Raise `ControlError` 507 if a new world would exceed the token's maximum. `living` are all world ids."""
@@ -56,13 +50,14 @@ class Access:
 
     def no_world(self, world_id: str) -> ControlError:
         """Return a 404 error, which does not reveal whether the world is missing or inaccessible to the token."""
-        reach = "" if self.reaches_all else f" {self._reach}"
+        reach = "" if self.reaches_all else f" {self.reach}"
         return ControlError(
             404, "not_found", f"There is no world {world_id!r}. List the worlds with GET {CONTROL_BASE}/worlds.{reach}"
         )
 
     @property
-    def _reach(self) -> str:
+    def reach(self) -> str:
+        """A sentence about the worlds that the token can access."""
         if self is NOBODY:
             return "Access to a world needs a control token."
         return f"The token {self.name!r} can access only worlds whose ids begin with {self.prefix!r}."

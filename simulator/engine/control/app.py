@@ -31,6 +31,7 @@ from simulator.engine.server.runtime import Runtime
 from simulator.engine.server.storage import Unavailable
 from simulator.engine.text.fields import parse
 from simulator.engine.text.json import dumps
+from simulator.engine.text.strict import refuse_names, refuse_unknown
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
 
@@ -146,7 +147,8 @@ class ControlInterface:
     ) -> ControlCall:
         incoming = head_of(scope)
         query = dict(parse_qsl(incoming.query.decode("latin-1"), keep_blank_values=True)) if incoming.query else {}
-        admission.row.check_query(query)
+        if admission.row.query is not None:
+            refuse_names(query, admission.row.query, "query parameter")
         offered = scope.get("extensions", {})
         return ControlCall(
             self._runtime,
@@ -169,7 +171,7 @@ class ControlInterface:
     async def _answer(self, call: ControlCall, row: ControlOperation) -> ControlAnswer:
         """Validate the body, find the world, run the handler and add the call to the journal."""
         if row.takes == "json":
-            row.check_members(call.raw)
+            refuse_unknown(row.body, call.raw)
             call.body = parse(row.body, call.raw)
         reached = call.access.reaches(call.world_id)
         if reached and row.scope == "world":
@@ -267,6 +269,6 @@ def _body(row: ControlOperation, body: bytes, is_whole: bool) -> Any:
         raise ApiError("invalid_request", why)
     if row.takes == "bytes":
         return body
-    if row.takes == "nothing" or not body or row.method in ("GET", "DELETE"):
+    if not body or row.method in ("GET", "DELETE"):
         return {}
     return json_object(body)

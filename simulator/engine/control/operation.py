@@ -16,7 +16,6 @@ from simulator.engine.server.running.chunks import Content
 from simulator.engine.text.fields import Body, Nothing
 from simulator.engine.text.json import MAX_BYTES
 from simulator.engine.text.shapes import EVENT, explained, listed
-from simulator.engine.text.strict import refuse_names, refuse_unknown
 from simulator.kernel.dataclass import dataclass
 
 Shape = TypeVar("Shape")
@@ -105,7 +104,7 @@ class ControlOperation:
     status: int = 200
     body: type[Body] = Nothing
     takes: str = "json"
-    """The format of the body: `json` (validated with `body`), `raw` (a JSON object), `bytes`, or `nothing`."""
+    """The format of the body: `json` (validated with `body`), `raw` (a JSON object), or `bytes`."""
     accepts: tuple[type, ...] | Mapping[str, Any] = ()
     """The schema of a `raw` or `bytes` body in the contract: alternative types, or a JSON Schema."""
     sent_as: tuple[str, ...] = ("application/json",)
@@ -155,16 +154,6 @@ class ControlOperation:
         if typing.get_origin(returned) in (Raw, Annotated):
             return typing.get_args(returned)[-1]
         return None if returned is NoneType else returned
-
-    def check_query(self, given: Mapping[str, str]) -> None:
-        """Raise `ApiError` 400 invalid_parameter for an unknown query parameter."""
-        if self.query is not None:
-            refuse_names(given, self.query, "query parameter")
-
-    def check_members(self, raw: Any) -> None:
-        """Raise `ApiError` 400 invalid_parameter for an unknown field in the body."""
-        if self.takes == "json":
-            refuse_unknown(self.body, raw)
 
 
 RowFactory: TypeAlias = Callable[Concatenate[str, str, str, str, str, Handler, RowArguments], ControlOperation]

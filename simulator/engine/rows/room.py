@@ -40,10 +40,6 @@ class Room:
     errors: tuple[ErrorCode, ...] = ()
     """The error codes that the room declares, in addition to the engine's. Other rooms may also return them."""
 
-    def all_tables(self) -> tuple[TableKey[Any], ...]:
-        """Return all tables of the package, including the tables of its resource kinds, without duplicates."""
-        return tuple(dict.fromkeys((*(kind.table for kind in self.kinds), *self.tables)))
-
 
 def kinds_in_order(rooms: Iterable[Room]) -> list[Kind]:
     """Return the resource kinds of all rooms (packages). Kinds with only one resource per world are last."""

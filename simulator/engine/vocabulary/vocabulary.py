@@ -87,7 +87,8 @@ class Vocabulary(Service):
         self.errors: Mapping[str, ErrorCode] = chapter("errors", (ENGINE_ERRORS.values(), *declared))
         timers = (row for room in rooms for row in room.timers)
         self.timers: Mapping[str, TimerRow] = by_name("timers", timers, lambda row: row.kind)
-        tables = dict.fromkeys(table for room in rooms for table in room.all_tables())
+        own = (table for room in rooms for table in (*(kind.table for kind in room.kinds), *room.tables))
+        tables = dict.fromkeys(own)
         self.tables: tuple[TableKey[Any], ...] = tuple(by_name("tables", tables, lambda table: table.name).values())
 
     @cached_property
@@ -98,14 +99,11 @@ class Vocabulary(Service):
     @cached_property
     def names(self) -> Mapping[str, Mapping[str, str]]:
         """The names of events, environments and networks with their meanings, by their placeholders in schemas."""
-        networks = dict.fromkeys(self.provider.outages.networks, "A network.")
-        return {EVENT: self.event_meanings, ENVIRONMENT: self._environment_meanings, NETWORK: networks}
-
-    @property
-    def _environment_meanings(self) -> Mapping[str, str]:
         provider = self.provider
         called = {name: provider.environment_names.get(name, f"{name} environment") for name in provider.environments}
-        return {name: f"The {called[name]}, at {base}." for name, base in provider.environments.items()}
+        environments = {name: f"The {called[name]}, at {base}." for name, base in provider.environments.items()}
+        networks = dict.fromkeys(provider.outages.networks, "A network.")
+        return {EVENT: self.event_meanings, ENVIRONMENT: environments, NETWORK: networks}
 
     @cached_property
     def subjects(self) -> Mapping[str, tuple[Subject, ...]]:

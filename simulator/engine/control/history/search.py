@@ -113,6 +113,7 @@ class _Candidate:
 
     def show(self, query: _Query) -> Found:
         leaves = self.leaves()
+        field, value = min(leaves, key=lambda leaf: query.grade(_lines([leaf[1]])))
         path = self.path or f"{self.sort}s/{quote(self.id, safe='')}"
         title = next((value for name in self.titles for path, value in leaves if path == name and value), self.id)
         return {
@@ -122,7 +123,7 @@ class _Candidate:
             "title": title[:MOST_CHARACTERS],
             "status": self.status,
             "at": None if self.at_ms is None else format_timestamp(self.at_ms),
-            "matched": query.best_match(leaves),
+            "matched": {"field": field, "value": value[:MOST_CHARACTERS]},
             "path": f"{CONTROL_BASE}/{path}",
         }
 
@@ -148,25 +149,17 @@ class _Query:
             self._texts.append(digits.lstrip("0"))
         self._whole = [re.compile(rf"\n{re.escape(one)}{zeros}\n") for one in self._texts]
 
-    def grade(self, lines: str) -> int | None:
-        """Return the grade of a match between the query and the lines, or None if no line matches. The grade is 0 if a
-        line equals the query or is the same amount. It is 1 if a line starts or ends with the query, and 2 if a line
-        contains it. `lines` starts and ends with a line feed.
+    def grade(self, lines: str) -> int:
+        """Return 0 if a line equals the query or is the same amount, 1 if a line starts or ends with the query, 2 if a
+        line contains it, or 3. `lines` starts and ends with a line feed.
         """
-        text, whole = next(
-            (pair for pair in zip(self._texts, self._whole, strict=True) if pair[0] in lines), ("", None)
-        )
+        pairs = zip(self._texts, self._whole, strict=True)
+        text, whole = next((pair for pair in pairs if pair[0] in lines), ("", None))
         if whole is None:
-            return None
+            return 3
         if f"\n{text}" not in lines and f"{text}\n" not in lines:
             return 2
         return 0 if whole.search(lines) else 1
-
-    def best_match(self, leaves: Leaves) -> Match:
-        """Return the first of the fields whose values match the search best, with its value."""
-        graded = ((self.grade(_lines([value])), path, value) for path, value in leaves)
-        _, path, value = min(graded, key=lambda row: 3 if row[0] is None else row[0])
-        return {"field": path, "value": value[:MOST_CHARACTERS]}
 
 
 def _lines(values: Iterable[str]) -> str:
@@ -209,7 +202,7 @@ async def search(call: ControlCall) -> SearchAnswer:
             if looked_at % _AT_ONCE == 0:
                 await asyncio.sleep(0)  # Let other requests run.
             grade = query.grade(candidate.lines)
-            if grade is not None:
+            if grade < 3:
                 hits.append(((grade, place, number), candidate))
     first = nsmallest(_DEFAULT_LIMIT if limit is None else limit, hits, key=lambda hit: hit[0])
     return {"data": [candidate.show(query) for _, candidate in first], "looked_at": looked_at, "truncated": truncated}

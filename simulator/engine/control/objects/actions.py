@@ -19,7 +19,7 @@ from simulator.engine.control.refusals import invalid_parameter
 from simulator.engine.control.shapes import AnyObject, Envelope, Environment, embedded
 from simulator.engine.control.worlds import holdings
 from simulator.engine.records.records import find, ids_newest_first, no_resource, render
-from simulator.engine.rows.action import ActionTable, Performed
+from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.kind import Kind, Record
 from simulator.engine.scenario.language.shapes import StoppedScenario
 from simulator.engine.text.fields import Body
@@ -141,18 +141,14 @@ async def perform(call: ControlCall) -> ActionAnswer:
     table = call.simulator.actions
     done = table.perform(world, name, target, parameters, call.environment, Cause("action", intern(name), call.id))
     call.shows_keys = name in _MAKE_KEYS
-    answer = show_performed(done)
     await call.runtime.follow_up(world)
-    return {**answer, **call.stopped_scenarios(world)}
-
-
-def show_performed(done: Performed) -> ActionAnswer:
     return {
         "action": done.action,
         "target": done.target,
         "at": format_timestamp(done.at_ms),
         "resource": done.resource,
         "events": [embedded(event.raw) for event in done.events],
+        **call.stopped_scenarios(world),
     }
 
 

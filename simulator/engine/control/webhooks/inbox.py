@@ -124,10 +124,6 @@ class Inbox:
     waiting: int = 0
     """The number of control calls that are waiting for messages."""
 
-    def next_status(self) -> int:
-        """Return the status for the next response."""
-        return self.statuses.pop(0) if len(self.statuses) > 1 else self.statuses[0]
-
     def of(self, world_id: str | None) -> list[InboxMessage]:
         """Return the messages of a world, or all messages if `world_id` is None."""
         return [message.shown for message in self.messages if world_id in (None, message.world_id)]
@@ -223,7 +219,7 @@ class Inboxes(Watcher):
             why = "This inbox accepts deliveries of its worlds. For other requests, send a control token."
             raise ControlError(401, "unauthorized", why)
         inbox = self._inbox_of(call, sender if call.has_scoped_tokens else None)
-        status = inbox.next_status()
+        status = inbox.statuses.pop(0) if len(inbox.statuses) > 1 else inbox.statuses[0]
         living = sender.id if sender is not None and call.simulator.lives(sender) else None
         world_id = living if was_sent else call.world_id
         if world_id is not None:

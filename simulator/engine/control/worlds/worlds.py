@@ -154,8 +154,10 @@ def _observed(call: ControlCall) -> tuple[Observed, ...]:
 def _new_id(call: ControlCall) -> str:
     if call.body.id is None:
         return call.simulator.draw_world_id(call.access.prefix or "w_")
-    call.access.require_new(call.body.id)
     wanted: str = call.body.id
+    if not call.access.reaches(wanted):
+        why = f"This token cannot create a world {wanted!r}. {call.access.reach}"
+        raise ControlError(403, "forbidden", why, "id")
     return wanted
 
 
