@@ -173,12 +173,10 @@ class ControlCall:
             raise ControlError(409, "advance_cancelled", message, receipt=receipt) from None
 
     async def settle(self, world: World) -> int:
-        """Wait until no webhook attempt of a world is in flight.
-
-        Return the number of attempts that ended since this method last returned for the world. Raise `ControlError` 409
-        clock_busy if a receiver does not respond to an attempt sent before this call arrived, because the receiver may
-        be the caller itself. Raise the same error if a receiver hangs for `REST_SECONDS`. With `wait=true` in the
-        query, the call waits without a limit.
+        """Wait until no webhook attempt of a world is in flight. Return the number of attempts that ended since this
+        method last returned for the world. Raise `ControlError` 409 clock_busy if a receiver does not respond to an
+        attempt sent before this call arrived, because the receiver may be the caller itself. Raise the same error if a
+        receiver hangs for `REST_SECONDS`. With `wait=true` in the query, the call waits without a limit.
         """
         courier = self.runtime.courier
         try:

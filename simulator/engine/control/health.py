@@ -55,9 +55,8 @@ async def ready(call: ControlCall) -> Readiness:
 
 @seeing("GET /metrics", "Metrics for Prometheus", scope="server", catches_up=False, media_type=METRICS_TYPE)
 async def metrics(call: ControlCall) -> Raw[str]:
-    """Return the metrics of the whole server in Prometheus text format. They contain no data from requests.
-
-    If the server has control tokens, this call needs a token for all worlds.
+    """Return the metrics of the whole server in Prometheus text format. They contain no data from requests. If the
+    server has control tokens, this call needs a token for all worlds.
     """
     call.access.require_all("Metrics cover all worlds of the server.")
     return Raw(measured.text_of(call.runtime))

@@ -88,10 +88,8 @@ async def _worlds(call: ControlCall) -> list[World]:
         await call.wake(name)
         found = [world for world in [call.find_world(name)] if world is not None]
     if not found:
-        raise invalid_parameter(
-            "world",
-            f"there is no world {name!r}; list the worlds with GET {CONTROL_BASE}/worlds, or use {EVERY_WORLD} for all",
-        )
+        why = f"there is no world {name!r}; list the worlds with GET {CONTROL_BASE}/worlds"
+        raise invalid_parameter("world", f"{why}, or use {EVERY_WORLD} for all")
     for world in found:
         await runtime.driver.bring_up_to_date(world)
     return found

@@ -59,18 +59,13 @@ def event_name(means: str) -> Mapping[str, Any]:
 
 WHOLE: Mapping[str, Any] = {"type": "integer", "minimum": 0}
 SECONDS: Mapping[str, Any] = {"type": "number", "minimum": 0}
-LIMIT: Query = {
-    "limit": {**WHOLE, "description": "The maximum number of items. The newest are returned, oldest first."}
-}
+_LIMITS = "The maximum number of items. The newest are returned, oldest first."
+LIMIT: Query = {"limit": {**WHOLE, "description": _LIMITS}}
 """The query parameter that every list accepts."""
-WAIT: Query = {
-    "wait": {
-        "type": "boolean",
-        "description": "Wait without a limit for a receiver that has not responded yet. Without it, the "
-        "call fails with "
-        "409 clock_busy.",
-    }
-}
+_WAITS = (
+    "Wait without a limit for a receiver that has not responded yet. Without it, the call fails with 409 clock_busy."
+)
+WAIT: Query = {"wait": {"type": "boolean", "description": _WAITS}}
 """The query parameter of every control call that waits for deliveries."""
 
 Scope: TypeAlias = Literal["world", "server"]

@@ -16,16 +16,15 @@ def unanswered(error: Unanswered) -> ControlError:
     """Return the error 409 clock_busy for a world whose webhooks a receiver does not respond to."""
     if error.waited_seconds is not None:
         why = (
-            f"Webhook attempts were in flight for {error.waited_seconds:.0f} s without a break, most "
-            f"recently to {error.url}. "
-            "Wait for the receiver, or delete or disable its endpoint. To wait without a limit, add wait=true."
+            f"Webhook attempts were in flight for {error.waited_seconds:.0f} s without a break, most recently to "
+            f"{error.url}. Wait for the receiver, or delete or disable its endpoint. To wait without a limit, add "
+            "wait=true."
         )
     else:
         why = (
             f"The receiver {error.url} has not acknowledged a webhook that was sent before this call. A receiver must "
             "respond before it advances the clock or waits for deliveries. To wait for a slow receiver, add "
-            "wait=true to "
-            "the query."
+            "wait=true to the query."
         )
     return ControlError(409, "clock_busy", why)
 

@@ -26,11 +26,10 @@ _MODULES = (
 def control_rows(
     alternatives: Alternatives, of_provider: Iterable[ControlOperation], extra: tuple[ControlOperation, ...] = ()
 ) -> tuple[ControlOperation, ...]:
-    """Return the control operations of one server, including those of its inboxes and streams.
-
-    `alternatives` contains the alternatives to the provider's assumptions. `of_provider` contains the operations that
-    the provider adds, and `extra` the operations that tools add. Raise `ValueError` if two operations have the same
-    name, because the journal identifies calls by name.
+    """Return the control operations of one server, including those of its inboxes and streams. `alternatives` contains
+    the alternatives to the provider's assumptions. `of_provider` contains the operations that the provider adds, and
+    `extra` the operations that tools add. Raise `ValueError` if two operations have the same name, because the journal
+    identifies calls by name.
     """
     rows = (
         *health.operation.rows,

@@ -171,12 +171,8 @@ class ActionTable:
         for row in rows:
             if record.kind in row.kinds:
                 return row, record
-        raise self._illegal(
-            world,
-            record,
-            f"The action {name} cannot be performed on a {record.kind}. The field `allowed` lists the "
-            "possible actions.",
-        )
+        why = f"The action {name} cannot be performed on a {record.kind}."
+        raise self._illegal(world, record, f"{why} The field `allowed` lists the possible actions.")
 
     def _illegal(self, world: World, record: Record, message: str) -> ControlError:
         return ControlError(409, "invalid_transition", message, allowed=self.allowed(world, record))

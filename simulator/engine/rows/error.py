@@ -54,9 +54,8 @@ ENGINE_ERRORS: Mapping[str, ErrorCode] = {
 
 @dataclass
 class ApiError(Exception):
-    """A refusal by the API: a code from the error catalogue, a readable message, and the invalid parameter, if any.
-
-    The default of `status` is the HTTP status of the code. Some design decisions prescribe another status (decision H3:
+    """A refusal by the API: a code from the error catalogue, a readable message, and the invalid parameter, if any. The
+    default of `status` is the HTTP status of the code. Some design decisions prescribe another status (decision H3:
     405). Raise `KeyError` if no status is given and the code is not one of the engine's codes. `headers` are sent with
     the response.
     """

@@ -54,54 +54,38 @@ class Provider:
 
     name: str
     """The display name of the service."""
-
     rooms: tuple[Room, ...]
     """The packages (rooms) of the service, in import order: a package may import only the packages before it. The
     engine's package `webhooks` is one of them.
     """
-
     environments: Mapping[str, str]
     """The environments of an account, with their base paths. The first environment is the default."""
-
     environment_names: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     """The names of the environments in prose, without an article. The default is "NAME environment"."""
-
     identity: Identity
     """The callers of the service, their keys, and the users of the platform."""
-
     signing: Signing
     """The service's rules for sending webhooks."""
-
     alternatives: Alternatives = dict
     """The assumptions about this service for which a world can select an alternative."""
-
     account: Callable[[str], str] = lambda environment: environment
     """The account's name in the ledger, by environment."""
-
     outages: Outages = Outages()
     """The networks that the service depends on."""
-
     orders: OrderNumbers = OrderNumbers()
     """Resource numbers in addition to ids."""
-
     clauses: Mapping[str, str] = field(default_factory=dict)
     """The specification clause behind each kind of advice."""
-
     advice: Mapping[str, AdviceKind] = field(default_factory=dict)
     """Kinds of advice that are specific to this service or have a different message for it."""
-
     triggers: Callable[[], object] = lambda: None
     """The ways to trigger each event, as `Triggers` of the scenario package; see `triggers_of(world)`."""
-
     wording: Wording = Wording()
     """Changes errors, responses and events if a world has selected alternatives to the assumptions about them."""
-
     put_facts: Callable[[World, Shown], None] = lambda world, facts: None
     """Replaces the reference data of a new world with facts about a running service. Call it inside a transaction."""
-
     malformed_fact: Callable[[Shown], tuple[str, str] | None] = lambda facts: None
     """Returns the path of the first fact that is not in the form of an observed file, and the reason."""
-
     money: Money = Money()
     """The operations that quote, spend or transfer money."""
 

@@ -204,11 +204,8 @@ async def get_request(call: ControlCall) -> CallStory:
     world, wanted = call.world, call.path["id"]
     row = lookups_of(world).requests.oldest(requests_of(world), wanted)
     if row is None:
-        message = (
-            f"The journal has no request with the id {wanted[:100]!r}. Old requests are dropped. List "
-            "the others with GET /_simulator/requests."
-        )
-        raise ControlError(404, "not_found", message)
+        why = f"The journal has no request with the id {wanted[:100]!r}. Old requests are dropped."
+        raise ControlError(404, "not_found", f"{why} List the others with GET /_simulator/requests.")
 
     def is_caused(cause: Cause) -> bool:
         return cause.reference == wanted and cause.kind == "request"

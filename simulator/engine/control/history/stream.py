@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Sequence
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
@@ -67,11 +68,7 @@ class Feed:
 
     def look(self, progress: Progress | None) -> None:
         """Publish new API requests, any change of the clock, and the progress of an advance."""
-        fresh = []
-        for call in reversed(requests_of(self.world).entries):
-            if call is self._last_call:
-                break
-            fresh.append(call)
+        fresh = list(takewhile(lambda call: call is not self._last_call, reversed(requests_of(self.world).entries)))
         self._last_call = self._newest_call()
         self._publish_clock()
         for call in reversed(fresh):

@@ -84,12 +84,10 @@ _Numbered: TypeAlias = tuple[int, Event]
 
 
 class _Collector:
-    """Assigns each transition, event and delivery to the call that caused it.
-
-    If a request or an action caused an event or transition, the `cause` contains the id of the call. A change made by a
-    timer or a scenario is assigned to the last call that began before it, because that call may have advanced the
-    clock. A call that began at the same time as the change counts only if the preceding event or transition is assigned
-    to that call.
+    """Assigns each transition, event and delivery to the call that caused it. If a request or an action caused an event
+    or transition, the `cause` contains the id of the call. A change made by a timer or a scenario is assigned to the
+    last call that began before it, because that call may have advanced the clock. A call that began at the same time as
+    the change counts only if the preceding event or transition is assigned to that call.
     """
 
     def __init__(self, world: World) -> None:

@@ -248,8 +248,9 @@ class StateTables(TypedDict):
 
 @operation("GET /states", "List the state tables", query=LIMIT)
 async def list_states(call: ControlCall) -> StateTables:
-    """List the state table of each kind of resource. A table contains the states, their meanings and the
-    transitions.
+    """List the state table of each kind of resource.
+
+    A table contains the states, their meanings and the transitions.
     """
     return {"data": [_show_table(kind) for kind in call.newest(list(call.world.wiring.kinds.values()))]}
 

@@ -53,11 +53,10 @@ class TriggerBody(Body):
     keeps_answer=True,
 )
 async def trigger(call: ControlCall) -> TriggerAnswer:
-    """Produce an event about the target, or about a resource that is found or created.
-
-    Use this call to get a realistic event in a test without setting up its history. The trigger makes the requests of
-    an integrator, performs actions of third parties and advances the clock if needed. The response lists every step.
-    Fails with 409 if the event cannot be produced.
+    """Produce an event about the target, or about a resource that is found or created. Use this call to get a realistic
+    event in a test without setting up its history. The trigger makes the requests of an integrator, performs actions of
+    third parties and advances the clock if needed. The response lists every step. Fails with 409 if the event cannot be
+    produced.
     """
     world, event, target = call.world, call.body.event, call.body.target
     call.patience()

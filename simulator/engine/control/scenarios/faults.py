@@ -102,7 +102,6 @@ def require_in_time(world: World, deliver: Deliver) -> None:
 )
 async def create_fault(call: ControlCall) -> MadeFault:
     """Add a fault to API requests or webhook deliveries. Use faults to test how your code handles errors and delays.
-
     The body is a request fault, a webhook fault or the name of a preset. Fields next to the name override fields of the
     preset. `warnings` lists reasons why the fault may never apply. Fails with 507 simulator_quota_exceeded if the world
     already has as many faults as `quota_objects` allows.

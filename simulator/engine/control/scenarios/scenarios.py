@@ -74,11 +74,10 @@ async def list_scenarios(call: ControlCall) -> ScenarioList:
     cuts=True,
 )
 async def upload_scenario(call: ControlCall) -> ScenarioUploaded:
-    """Upload a scenario to the world as YAML or JSON. An uploaded scenario with the same name is replaced.
-
-    Activate the scenario with PUT /scenarios/active. The error 400 invalid_scenario lists every problem in the scenario
-    with its line and column. Fails with 507 simulator_quota_exceeded if the world would have more uploaded scenarios or
-    bytes than its quotas allow.
+    """Upload a scenario to the world as YAML or JSON. An uploaded scenario with the same name is replaced. Activate the
+    scenario with PUT /scenarios/active. The error 400 invalid_scenario lists every problem in the scenario with its
+    line and column. Fails with 507 simulator_quota_exceeded if the world would have more uploaded scenarios or bytes
+    than its quotas allow.
     """
     engine = call.simulator.engine
     await holdings.require_room(call.simulator, call.world, "quota_scenarios", size=len(call.raw))

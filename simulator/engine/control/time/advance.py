@@ -106,11 +106,10 @@ class StatusGoal(Body):
 
 @operation("POST /clock/advance", "Advance the clock", takes="raw", accepts=ADVANCE, query=WAIT, recorded_as="time")
 async def advance(call: ControlCall) -> AdvanceReceipt:
-    """Advance the clock, and fire each timer at its due time. Webhooks are delivered during the advance.
-
-    Use this call instead of waiting: advance by a duration, to a time, to the next timer, or until an event or a
-    status. Fails with 409 clock_busy during another advance. The errors 409 not_reached and 409 advance_cancelled
-    contain the result so far in `error.receipt`.
+    """Advance the clock, and fire each timer at its due time. Webhooks are delivered during the advance. Use this call
+    instead of waiting: advance by a duration, to a time, to the next timer, or until an event or a status. Fails with
+    409 clock_busy during another advance. The errors 409 not_reached and 409 advance_cancelled contain the result so
+    far in `error.receipt`.
     """
     world, raw = call.world, call.raw
     refuse_names(raw, (*WAYS, "horizon", "partial"))

@@ -57,11 +57,10 @@ SeedAnswer = TypedDict(
 
 @operation("POST /seed", "Give the world a history", body=SeedBody, query=WAIT, by_environment=True, recorded_as="call")
 async def seed(call: ControlCall) -> SeedAnswer:
-    """Create orders on each of the next simulated days, and complete them with outside events.
-
-    Use this operation to test lists, limits, orders, recurring runs and webhooks with data for several months.
-    Requests, timers and webhook deliveries have the same effects as in single calls. The same seed produces the same
-    history. Active scenarios do not affect these orders. The response is 409 clock_busy during another advance.
+    """Create orders on each of the next simulated days, and complete them with outside events. Use this operation to
+    test lists, limits, orders, recurring runs and webhooks with data for several months. Requests, timers and webhook
+    deliveries have the same effects as in single calls. The same seed produces the same history. Active scenarios do
+    not affect these orders. The response is 409 clock_busy during another advance.
     """
     world, body = call.world, call.body
     history = triggers_of(world).history

@@ -80,9 +80,8 @@ class ResendBody(Body):
 
 @operation("POST /events/{id}/resend", "Send an event again", body=ResendBody, query=WAIT, recorded_as="nothing")
 async def resend_event(call: ControlCall) -> DeliveryCount:
-    """Send an event again, with the same id and bytes, to one endpoint or to all enabled and subscribed endpoints.
-
-    Use this call to test how your receiver handles duplicates or, with `deliver`, a faulty delivery. The fields of
+    """Send an event again, with the same id and bytes, to one endpoint or to all enabled and subscribed endpoints. Use
+    this call to test how your receiver handles duplicates or, with `deliver`, a faulty delivery. The fields of
     `deliver` that change the order of first attempts (`reorder`, `hold`, `before_answer`) are refused with 400. Fails
     with 409 invalid_state if the endpoint is not enabled or not subscribed (decision W11).
     """

@@ -43,18 +43,11 @@ def _scenario_choice(value: Any) -> str | JsonObject:
     raise ValueError("it must be a scenario document or the name of a scenario")
 
 
-ScenarioChoice = Annotated[
-    Any,
-    PlainValidator(_scenario_choice),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "string", "minLength": 1, "description": "The name of a scenario."},
-                {"type": "object", "description": "A scenario document; see scenario.schema.json."},
-            ]
-        }
-    ),
+_CHOICES = [
+    {"type": "string", "minLength": 1, "description": "The name of a scenario."},
+    {"type": "object", "description": "A scenario document; see scenario.schema.json."},
 ]
+ScenarioChoice = Annotated[Any, PlainValidator(_scenario_choice), WithJsonSchema({"anyOf": _CHOICES})]
 
 
 def _observed_file(value: Any) -> JsonObject | list[JsonObject]:
@@ -64,18 +57,11 @@ def _observed_file(value: Any) -> JsonObject | list[JsonObject]:
     raise ValueError(why)
 
 
-ObservedFile = Annotated[
-    Any,
-    PlainValidator(_observed_file),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "object", "description": "The content of a file that `rampsim probe --out` writes."},
-                {"type": "array", "items": {"type": "object"}, "description": "The contents of several files."},
-            ]
-        }
-    ),
+_CONTENTS = [
+    {"type": "object", "description": "The content of a file that `rampsim probe --out` writes."},
+    {"type": "array", "items": {"type": "object"}, "description": "The contents of several files."},
 ]
+ObservedFile = Annotated[Any, PlainValidator(_observed_file), WithJsonSchema({"anyOf": _CONTENTS})]
 
 
 class WorldBody(Body):
