@@ -13,9 +13,7 @@ from simulator.providers.ramp.auth.operations import (
     permits,
     rekey,
     require_access,
-    set_up,
     token_holder,
-    verify,
 )
 from simulator.providers.ramp.auth.records import KEY_PAIRS, TOKENS
 from simulator.providers.ramp.auth.shapes import CLAUSES, render_key_pair
@@ -27,8 +25,8 @@ ROOM = Room(
     actions=operations.ACTIONS,
     tables=(TOKENS,),
     kinds=(Kind("api_key", KEY_PAIRS, render_key_pair, KEY_PAIR, listed=False),),
-    setup=set_up,
-    verify=verify,
+    setup=operations.set_up,
+    verify=operations.verify,
     clauses=lambda: CLAUSES,
     errors=ERRORS,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simulator.engine.rows.room import Room
-from simulator.providers.ramp.balance import assets, bodies, settlement, shapes
+from simulator.providers.ramp.balance import assets, bodies, rendering, settlement, shapes
 from simulator.providers.ramp.balance.destinations import (
     TRANSFER_PRODUCTS,
     check_destination,
@@ -16,15 +16,6 @@ from simulator.providers.ramp.balance.movements.send import create_send, price_s
 from simulator.providers.ramp.balance.movements.withdraw import estimate_withdraw, execute_withdraw, make_withdraw_quote
 from simulator.providers.ramp.balance.named import WITHDRAWABLE, named_asset, require_asset
 from simulator.providers.ramp.balance.records import QUOTE_TABLES
-from simulator.providers.ramp.balance.rendering import (
-    render_buy,
-    render_buy_quote,
-    render_send,
-    render_swap,
-    render_swap_quote,
-    render_withdraw,
-    render_withdraw_quote,
-)
 from simulator.providers.ramp.balance.states import BUY, ERRORS, SEND, SWAP, WITHDRAW
 from simulator.providers.ramp.transactions import quote_kind, transaction_kind
 
@@ -43,20 +34,22 @@ ROOM = Room(
     ),
     actions=(*settlement.ACTIONS, *assets.ACTIONS),
     kinds=(
-        quote_kind("swap_quote", QUOTE_TABLES["swap"], render_swap_quote, lambda: shapes.SwapQuoteShape, "sq_"),
-        quote_kind("buy_quote", QUOTE_TABLES["buy"], render_buy_quote, lambda: shapes.BuyQuoteShape, "bq_"),
+        quote_kind(
+            "swap_quote", QUOTE_TABLES["swap"], rendering.render_swap_quote, lambda: shapes.SwapQuoteShape, "sq_"
+        ),
+        quote_kind("buy_quote", QUOTE_TABLES["buy"], rendering.render_buy_quote, lambda: shapes.BuyQuoteShape, "bq_"),
         quote_kind(
             "withdraw_quote",
             QUOTE_TABLES["withdraw"],
-            render_withdraw_quote,
+            rendering.render_withdraw_quote,
             lambda: shapes.WithdrawQuoteShape,
             "wq_",
             refers=("beneficiary_id",),
         ),
-        transaction_kind("send", render_send, SEND, lambda: shapes.SendTransaction),
-        transaction_kind("swap", render_swap, SWAP, lambda: shapes.SwapTransaction),
-        transaction_kind("buy", render_buy, BUY, lambda: shapes.BuyTransaction),
-        transaction_kind("withdraw", render_withdraw, WITHDRAW, lambda: shapes.WithdrawTransaction),
+        transaction_kind("send", rendering.render_send, SEND, lambda: shapes.SendTransaction),
+        transaction_kind("swap", rendering.render_swap, SWAP, lambda: shapes.SwapTransaction),
+        transaction_kind("buy", rendering.render_buy, BUY, lambda: shapes.BuyTransaction),
+        transaction_kind("withdraw", rendering.render_withdraw, WITHDRAW, lambda: shapes.WithdrawTransaction),
     ),
     setup=assets.set_up,
     clauses=lambda: shapes.CLAUSES,

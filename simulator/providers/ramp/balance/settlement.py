@@ -13,27 +13,19 @@ from simulator.kernel.copying import replace
 from simulator.kernel.ledger import OUTSIDE, Posting, available
 from simulator.kernel.money import subtract
 from simulator.kernel.world import World
-from simulator.providers.ramp import ramps
+from simulator.providers.ramp import ramps, transactions
 from simulator.providers.ramp.deposit_wallets import payment_failed
 from simulator.providers.ramp.fees import FEES
 from simulator.providers.ramp.ramps import FailureParameters, PaymentParameters, TxHashParameters
 from simulator.providers.ramp.reference import new_tx_hash
-from simulator.providers.ramp.transactions import (
-    LIGHTNING,
-    Transaction,
-    deliver,
-    given_amount,
-    given_tx_hash,
-    holder,
-    move_released,
-)
+from simulator.providers.ramp.transactions import Transaction
 
 
 def _credit(world: World, transaction: Transaction, purpose: str, sign: int) -> None:
     """Post a purchase: the fiat fee to the fee account, the crypto to the balance. If `sign` is -1, reverse it."""
     paid, received = transaction.paid.currency, transaction.received.currency
     fee, amount = sign * transaction.fee.total, sign * transaction.received.amount
-    pot = available(holder(transaction.environment))
+    pot = available(transactions.holder(transaction.environment))
     world.ledger.post(
         world.now_ms,
         purpose,
@@ -51,10 +43,12 @@ def _credit(world: World, transaction: Transaction, purpose: str, sign: int) -> 
 def payment_arrives(call: ActionCall[Transaction, PaymentParameters]) -> Transaction:
     """Receive the payer's fiat, and credit the quoted crypto. If less than the full amount arrives, fail (S6)."""
     world, buy = call.world, call.target
-    amount = given_amount(buy.paid, call.parameters.amount)
+    amount = transactions.given_amount(buy.paid, call.parameters.amount)
     buy = replace(buy, funds_received=amount)
     if amount < buy.paid.amount:
-        return move_released(world, replace(buy, failure_code="insufficient_payment"), "payment_arrives", "short")
+        return transactions.move_released(
+            world, replace(buy, failure_code="insufficient_payment"), "payment_arrives", "short"
+        )
     _credit(world, buy, "purchase", 1)
     buy = move(world, buy, "payment_arrives", "in full")
     return move(world, buy, "complete") if assumes(world, "S7", "completed_when_paid") else buy
@@ -68,7 +62,7 @@ def credit_is_unspent(world: World, buy: Transaction) -> str | None:
     """Return the reason why a buy cannot fail, or None. A paid buy can fail while its credit is unspent (S7)."""
     if buy.status != "processing":
         return None
-    balance = world.ledger.balance(available(holder(buy.environment)), buy.received.currency.key)
+    balance = world.ledger.balance(available(transactions.holder(buy.environment)), buy.received.currency.key)
     return "the credited amount is already spent" if balance < buy.received.amount else None
 
 
@@ -77,7 +71,7 @@ def fail_buy(call: ActionCall[Transaction, FailureParameters]) -> Transaction:
     world, buy = call.world, call.target
     if buy.status == "processing":
         _credit(world, buy, "purchase taken back", -1)
-    return move_released(world, replace(buy, failure_code=call.parameters.failure_code), "fail")
+    return transactions.move_released(world, replace(buy, failure_code=call.parameters.failure_code), "fail")
 
 
 # --- send ------------------------------------------------------------------------------------------------
@@ -102,10 +96,10 @@ def complete_send(call: ActionCall[Transaction, TxHashParameters]) -> Transactio
     tx_hash = _send_hash(world, send, given) if given is not None or send.tx_hash is None else send.tx_hash
     world.ledger.post_hold(world.now_ms, send.id, send.fee.total, FEES)
     send = move(world, replace(send, tx_hash=tx_hash), "complete")
-    network = LIGHTNING if send.lightning is not None else send.received.chain
+    network = transactions.LIGHTNING if send.lightning is not None else send.received.chain
     address = send.lightning or present(send.recipient_address)
     arrival = Arrival(send.received.code, send.received.amount, tx_hash, send.id)
-    deliver(world, send.environment, network, address, send.memo, arrival)
+    transactions.deliver(world, send.environment, network, address, send.memo, arrival)
     return send
 
 
@@ -117,7 +111,7 @@ def decided_outside(world: World, send: Transaction) -> str | None:
 def _send_hash(world: World, send: Transaction, given: str | None) -> str | None:
     if send.lightning is not None:
         return None
-    return given_tx_hash(world, send.paid.chain, given)
+    return transactions.given_tx_hash(world, send.paid.chain, given)
 
 
 def fail_held(call: ActionCall[Transaction, FailureParameters]) -> Transaction:
@@ -140,11 +134,11 @@ def complete_swap(call: ActionCall[Transaction, TxHashParameters]) -> Transactio
 
 def settle_swap(world: World, swap: Transaction, given: str | None = None) -> Transaction:
     """Complete a swap. `given` is the transaction hash on the target network, or None to generate a hash."""
-    tx_hash = given_tx_hash(world, swap.received.chain, given)
+    tx_hash = transactions.given_tx_hash(world, swap.received.chain, given)
     source = swap.paid.chain
     source_tx_hash = None if source == swap.received.network else new_tx_hash(world, source)
     world.ledger.post_hold(world.now_ms, swap.id, swap.fee.total, FEES)
-    pot = available(holder(swap.environment))
+    pot = available(transactions.holder(swap.environment))
     world.ledger.move(world.now_ms, "swap", swap.id, swap.received.currency.key, swap.received.amount, OUTSIDE, pot)
     return move(world, replace(swap, tx_hash=tx_hash, source_tx_hash=source_tx_hash), "complete")
 
@@ -174,7 +168,7 @@ def fail_withdraw(call: ActionCall[Transaction, FailureParameters]) -> Transacti
 
 
 def _give_back(world: World, withdrawal: Transaction) -> Transaction:
-    pot, key = available(holder(withdrawal.environment)), withdrawal.paid.currency.key
+    pot, key = available(transactions.holder(withdrawal.environment)), withdrawal.paid.currency.key
     if withdrawal.status == "completed":
         amount, fee = withdrawal.paid.amount, withdrawal.fee.total
         world.ledger.post(
@@ -186,12 +180,12 @@ def _give_back(world: World, withdrawal: Transaction) -> Transaction:
             Posting(pot, key, amount),
         )
     elif world.ledger.pending_hold(withdrawal.id) is None:  # the hold was released when the payout failed
-        return move_released(world, withdrawal, "refund")
+        return transactions.move_released(world, withdrawal, "refund")
     else:
         world.ledger.void_hold(world.now_ms, withdrawal.id)
     if assumes(world, "S5", "fee_is_kept"):
         world.ledger.move(world.now_ms, "fee of a refund", withdrawal.id, key, withdrawal.fee.total, pot, FEES)
-    return move_released(world, withdrawal, "refund")
+    return transactions.move_released(world, withdrawal, "refund")
 
 
 ACTIONS = (

@@ -10,37 +10,12 @@ from simulator.engine.text.json import JsonObject
 from simulator.engine.vocabulary.subjects import example_of
 from simulator.kernel.machine import Machine
 from simulator.kernel.world import TimerRow
-from simulator.providers.ramp.deposit_wallets import lightning, operations, shapes
+from simulator.providers.ramp.deposit_wallets import lightning, operations, records, rendering, shapes, states
 from simulator.providers.ramp.deposit_wallets.invoices import DecodedInvoice, decode_invoice, is_lightning_address
 from simulator.providers.ramp.deposit_wallets.lightning import has_disabled_wallet, payment_failed, takes_payments
 from simulator.providers.ramp.deposit_wallets.operations import default_wallet
-from simulator.providers.ramp.deposit_wallets.records import (
-    ADDRESSES_BY_USERNAME,
-    ADDRESSES_BY_WALLET,
-    DEPOSITS,
-    LIGHTNING,
-    WALLETS,
-    Invoice,
-    LightningAddress,
-    LightningEntry,
-    Wallet,
-)
-from simulator.providers.ramp.deposit_wallets.rendering import (
-    entry_in_events,
-    render_deposit,
-    render_entry,
-    render_wallet,
-)
-from simulator.providers.ramp.deposit_wallets.states import (
-    DEPOSIT,
-    ERRORS,
-    EVENTS,
-    INVOICE,
-    INVOICE_EXPIRED,
-    LIGHTNING_ADDRESS,
-    WALLET,
-    WALLET_DISABLED,
-)
+from simulator.providers.ramp.deposit_wallets.records import Invoice, LightningAddress, LightningEntry, Wallet
+from simulator.providers.ramp.deposit_wallets.states import INVOICE_EXPIRED, WALLET_DISABLED
 
 
 def _entry_kind(
@@ -48,8 +23,8 @@ def _entry_kind(
 ) -> Kind:
     return Kind(
         name,
-        LIGHTNING,
-        render_entry,
+        records.LIGHTNING,
+        rendering.render_entry,
         machine,
         shape,
         example,
@@ -58,7 +33,7 @@ def _entry_kind(
         refers=("wallet_id",),
         parent="wallet_id",
         receives=lightning.receive,
-        in_events=entry_in_events,
+        in_events=rendering.entry_in_events,
     )
 
 
@@ -76,25 +51,25 @@ ROOM = Room(
     ),
     actions=operations.ACTIONS,
     timers=(TimerRow(lightning.EXPIRY, lightning.expire_invoice, "the invoice expires unpaid", ("expire",)),),
-    tables=(ADDRESSES_BY_WALLET, ADDRESSES_BY_USERNAME),
+    tables=(records.ADDRESSES_BY_WALLET, records.ADDRESSES_BY_USERNAME),
     kinds=(
         Kind(
             "wallet",
-            WALLETS,
-            render_wallet,
-            WALLET,
+            records.WALLETS,
+            rendering.render_wallet,
+            states.WALLET,
             lambda: shapes.WalletShape,
             example_of(__package__, "wallet"),
             prefix="wal_",
             receives=operations.receive,
         ),
-        _entry_kind("lightning_address", LIGHTNING_ADDRESS, lambda: shapes.LightningAddressObject),
-        _entry_kind("invoice", INVOICE, lambda: shapes.InvoiceObject, example_of(__package__, "invoice")),
+        _entry_kind("lightning_address", states.LIGHTNING_ADDRESS, lambda: shapes.LightningAddressObject),
+        _entry_kind("invoice", states.INVOICE, lambda: shapes.InvoiceObject, example_of(__package__, "invoice")),
         Kind(
             "deposit",
-            DEPOSITS,
-            render_deposit,
-            DEPOSIT,
+            records.DEPOSITS,
+            rendering.render_deposit,
+            states.DEPOSIT,
             lambda: shapes.DepositShape,
             example_of(__package__, "deposit"),
             prefix="dep_",
@@ -103,6 +78,6 @@ ROOM = Room(
         ),
     ),
     clauses=lambda: shapes.CLAUSES,
-    events=EVENTS,
-    errors=ERRORS,
+    events=states.EVENTS,
+    errors=states.ERRORS,
 )

@@ -15,21 +15,14 @@ from simulator.engine.text.fields import Nothing
 from simulator.kernel.agenda import Timer
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.world import World
+from simulator.providers.ramp import transactions
 from simulator.providers.ramp.deposit_wallets import bodies, records, shapes
 from simulator.providers.ramp.deposit_wallets.invoices import encode_invoice, encode_lnurl
 from simulator.providers.ramp.deposit_wallets.records import Deposit, Invoice, LightningAddress, LightningEntry, Wallet
 from simulator.providers.ramp.deposit_wallets.rendering import render_entry
 from simulator.providers.ramp.deposit_wallets.states import WALLET_DISABLED
 from simulator.providers.ramp.reference import ASSETS, UNSUPPORTED_NETWORK
-from simulator.providers.ramp.transactions import (
-    IN_FLIGHT,
-    LIGHTNING,
-    Transaction,
-    credit_deposit,
-    payment_of,
-    receiver_at,
-    register_receiver,
-)
+from simulator.providers.ramp.transactions import Transaction
 
 operation = OperationDecorator("Deposit wallets", group="wallets")
 
@@ -98,7 +91,7 @@ def open_address(
     taken.put(username, entry.id)
     own = world.store[records.ADDRESSES_BY_WALLET.of(environment)]
     own.put(wallet.id, (*(own.get(wallet.id) or ()), entry.id))
-    register_receiver(world, entry, LIGHTNING, entry.address)
+    transactions.register_receiver(world, entry, transactions.LIGHTNING, entry.address)
     return create(world, entry, "create", announced=announced)
 
 
@@ -123,7 +116,7 @@ def _open_invoice(world: World, wallet: Wallet, amount_sats: int, description: s
         ),
         expires_at_ms=world.now_ms + expires_in * 1000,
     )
-    register_receiver(world, invoice, LIGHTNING, invoice.payment_request)
+    transactions.register_receiver(world, invoice, transactions.LIGHTNING, invoice.payment_request)
     invoice = create(world, invoice, "create")
     world.agenda.plan(invoice.expires_at_ms, EXPIRY, invoice.id)
     return invoice
@@ -159,7 +152,7 @@ def expire_invoice(world: World, timer: Timer) -> None:
 
 def payment_failed(world: World, environment: str, payment_request: str) -> None:
     """Expire an invoice after a failed payment if its expiry time passed meanwhile (decision S13)."""
-    invoice = receiver_at(world, environment, LIGHTNING, payment_request)
+    invoice = transactions.receiver_at(world, environment, transactions.LIGHTNING, payment_request)
     if isinstance(invoice, Invoice) and invoice.status == "pending" and world.now_ms >= invoice.expires_at_ms:
         # The timer may be due at the same time as the failure. In that case, the failure is processed first.
         world.agenda.cancel(EXPIRY, invoice.id)
@@ -187,8 +180,8 @@ def _payment_in_flight(world: World, entry: LightningEntry) -> Transaction | Non
     """Return the account's own payment of an invoice if it can still succeed, otherwise None."""
     if not isinstance(entry, Invoice):
         return None
-    payment = payment_of(world, entry.environment, entry.payment_request)
-    return payment if payment is not None and payment.status in IN_FLIGHT else None
+    payment = transactions.payment_of(world, entry.environment, entry.payment_request)
+    return payment if payment is not None and payment.status in transactions.IN_FLIGHT else None
 
 
 def invoice_paid(call: ActionCall[Invoice, Nothing]) -> Invoice:
@@ -252,7 +245,7 @@ def _deposit(world: World, entry: LightningEntry, amount_sats: int) -> Deposit:
 
 def _credit(world: World, deposit: Deposit, destination: str) -> None:
     """Credit a deposit and create its transaction. `destination` is the invoice or address that was paid."""
-    credit_deposit(
+    transactions.credit_deposit(
         world,
         deposit.environment,
         asset=_BTC,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from simulator.engine.rows.room import Room
 from simulator.engine.vocabulary.subjects import example_of
 from simulator.kernel.world import TimerRow
-from simulator.providers.ramp.ramps import operations
+from simulator.providers.ramp.ramps import operations, shapes
 from simulator.providers.ramp.ramps.bodies import (
     FailureParameters,
     PaymentParameters,
@@ -16,16 +16,7 @@ from simulator.providers.ramp.ramps.bodies import (
 from simulator.providers.ramp.ramps.operations import DEADLINE, bank_instructions, check_payer, require_payers_bank
 from simulator.providers.ramp.ramps.records import QUOTES
 from simulator.providers.ramp.ramps.settlement import ACTIONS, fail, lapse, payment_declined, receive
-from simulator.providers.ramp.ramps.shapes import (
-    CLAUSES,
-    FailureText,
-    OfframpTransaction,
-    OnrampTransaction,
-    RampQuoteShape,
-    render_offramp,
-    render_onramp,
-    render_quote,
-)
+from simulator.providers.ramp.ramps.shapes import FailureText, OfframpTransaction, OnrampTransaction
 from simulator.providers.ramp.ramps.states import OFFRAMP, ONRAMP
 from simulator.providers.ramp.transactions import quote_kind, transaction_kind
 
@@ -38,23 +29,23 @@ ROOM = Room(
         quote_kind(
             "ramp_quote",
             QUOTES,
-            render_quote,
-            lambda: RampQuoteShape,
+            shapes.render_quote,
+            lambda: shapes.RampQuoteShape,
             "qt_",
             short="quote",
             example=example_of(__package__, "ramp_quote"),
         ),
         transaction_kind(
-            "onramp", render_onramp, ONRAMP, lambda: OnrampTransaction, example=example_of(__package__, "onramp")
+            "onramp", shapes.render_onramp, ONRAMP, lambda: OnrampTransaction, example=example_of(__package__, "onramp")
         ),
         transaction_kind(
             "offramp",
-            render_offramp,
+            shapes.render_offramp,
             OFFRAMP,
             lambda: OfframpTransaction,
             example=example_of(__package__, "offramp"),
             receives=receive,
         ),
     ),
-    clauses=lambda: CLAUSES,
+    clauses=lambda: shapes.CLAUSES,
 )

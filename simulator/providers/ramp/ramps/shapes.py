@@ -22,22 +22,15 @@ from simulator.engine.text.shapes import (
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.money import format_rate
 from simulator.kernel.world import World
+from simulator.providers.ramp import shapes, transactions
 from simulator.providers.ramp.fees import ProcessingFee, show_processing_fee
 from simulator.providers.ramp.ramps.records import RampQuote
 from simulator.providers.ramp.ramps.states import FAILURE_MEANINGS, OFFRAMP_MEANINGS, ONRAMP_MEANINGS
 from simulator.providers.ramp.reference import RAMP_ASSET_CODES, RAMP_ASSETS, RampAsset, currency_of
-from simulator.providers.ramp.shapes import (
-    RAMP_NETWORKS,
-    CurrencyText,
-    Direction,
-    FiatText,
-    Method,
-    OrderNumber,
-    PhoneText,
-)
-from simulator.providers.ramp.transactions import QUOTE_MEANINGS, Side, Transaction, shapes
+from simulator.providers.ramp.shapes import CurrencyText, Direction, FiatText, Method, OrderNumber, PhoneText
+from simulator.providers.ramp.transactions import QUOTE_MEANINGS, Side, Transaction
 
-NetworkText = Annotated[str, OneOf(RAMP_NETWORKS)]
+NetworkText = Annotated[str, OneOf(shapes.RAMP_NETWORKS)]
 
 FailureCode = Annotated[
     Literal[
@@ -279,7 +272,7 @@ def render_onramp(world: World, ramp: Transaction) -> OnrampTransaction:
         "tx_hash": ramp.tx_hash,
         "reference": ramp.reference,
         "payment_instructions": instructions,
-        **shapes.render_end(ramp),
+        **transactions.shapes.render_end(ramp),
     }
 
 
@@ -293,7 +286,7 @@ def render_offramp(world: World, ramp: Transaction) -> OfframpTransaction:
         "tx_hash": ramp.tx_hash,
         "reference": ramp.reference,
         "deposit": _deposit(ramp),
-        **shapes.render_end(ramp),
+        **transactions.shapes.render_end(ramp),
     }
 
 

@@ -11,15 +11,7 @@ from simulator.engine.records.records import create, new_fields, present
 from simulator.engine.rows.error import ApiError, invalid
 from simulator.engine.rows.operation import Call, OperationDecorator, Variants
 from simulator.engine.text.fields import check_decimals
-from simulator.providers.ramp.balance import (
-    WITHDRAWABLE,
-    check_destination,
-    find_user,
-    named_asset,
-    require_asset,
-    resolve_destination,
-)
-from simulator.providers.ramp.balance import bodies as balance
+from simulator.providers.ramp import balance
 from simulator.providers.ramp.beneficiaries import BENEFICIARY_MISMATCH, beneficiary
 from simulator.providers.ramp.fees import AMOUNT_TOO_LOW
 from simulator.providers.ramp.recurring import bodies, shapes
@@ -43,8 +35,8 @@ def _create_body(call: Call) -> type[bodies.NewRecurring]:
 def check_create(call: Call[bodies.NewRecurring, None, None]) -> None:
     """Raise `ApiError` 400 if amount_currency, the decimals of the amount or the destination are wrong."""
     body = call.body
-    source = named_asset(body.source.symbol, body.source.network)
-    if source is None or (body.type == "withdraw" and source.code not in WITHDRAWABLE):
+    source = balance.named_asset(body.source.symbol, body.source.network)
+    if source is None or (body.type == "withdraw" and source.code not in balance.WITHDRAWABLE):
         return  # the business rules report the error
     fiats = tuple(FIATS) if body.type == "withdraw" else ()
     if body.amount_currency not in (body.source.symbol, *fiats):
@@ -54,7 +46,7 @@ def check_create(call: Call[bodies.NewRecurring, None, None]) -> None:
     check_decimals(body.amount, fiat(body.amount_currency) or source)
     if isinstance(body, bodies.CreateRecurringSend):
         with _inside_recipient():
-            check_destination(call.world, body.recipient.destination)
+            balance.check_destination(call.world, body.recipient.destination)
 
 
 @operation(
@@ -89,11 +81,11 @@ def create_recurring_payment(call: Call[bodies.NewRecurring, None, None]) -> sha
         saved = beneficiary(world, environment, body.recipient.beneficiary_id)
     if isinstance(body, bodies.CreateRecurringSend):
         destination = body.recipient.destination
-    if isinstance(destination, balance.UserDestination):
+    if isinstance(destination, balance.bodies.UserDestination):
         with _inside_recipient():
-            find_user(world, destination)
-    source = require_asset(body.source.symbol, body.source.network, "source.")
-    if saved is not None and source.code not in WITHDRAWABLE:
+            balance.find_user(world, destination)
+    source = balance.require_asset(body.source.symbol, body.source.network, "source.")
+    if saved is not None and source.code not in balance.WITHDRAWABLE:
         raise UNSUPPORTED_ASSET.error(f"{source.code} cannot be withdrawn to fiat.", "source.symbol")
     if saved is not None and saved.method is None:
         raise BENEFICIARY_MISMATCH.error("This beneficiary cannot receive fiat.", "beneficiary_id")
@@ -103,7 +95,7 @@ def create_recurring_payment(call: Call[bodies.NewRecurring, None, None]) -> sha
         raise AMOUNT_TOO_LOW.error("The amount must be more than zero.", "amount")
     if destination is not None:
         with _inside_recipient():
-            resolve_destination(world, environment, source, destination, Decimal(body.amount))
+            balance.resolve_destination(world, environment, source, destination, Decimal(body.amount))
     network = present(source.network)
     require_network(world, environment, network)
     payment = RecurringPayment(
@@ -122,7 +114,7 @@ def create_recurring_payment(call: Call[bodies.NewRecurring, None, None]) -> sha
     return render_recurring(world, create(world, payment, "create"))
 
 
-def _as_given(destination: balance.AnyDestination) -> DestinationShape:
+def _as_given(destination: balance.bodies.AnyDestination) -> DestinationShape:
     """Return the known fields of a destination that are present in the request (decision H6)."""
     # Any, because mypy cannot know that the models of the destination and of the response have the same fields.
     given: Any = destination.model_dump(include=set(type(destination).model_fields), exclude_none=True)

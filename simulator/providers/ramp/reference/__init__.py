@@ -5,7 +5,7 @@ from __future__ import annotations
 from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.room import Room
 from simulator.engine.vocabulary.subjects import example_of
-from simulator.providers.ramp.reference import operations, shapes
+from simulator.providers.ramp.reference import networks, operations, rates, shapes, states
 from simulator.providers.ramp.reference.addresses import (
     checksummed,
     encode_segwit,
@@ -18,20 +18,10 @@ from simulator.providers.ramp.reference.addresses import (
     new_tx_hash,
     require_tx_hash,
 )
-from simulator.providers.ramp.reference.networks import (
-    DEGRADED_SLOWDOWN,
-    NETWORK_ROWS,
-    network,
-    network_status,
-    require_network,
-    standing_network,
-)
+from simulator.providers.ramp.reference.networks import DEGRADED_SLOWDOWN, network, network_status, require_network
 from simulator.providers.ramp.reference.rates import (
-    BEFORE,
-    CHANGES,
     FIXED,
     LARGEST_RATE,
-    RATES,
     SMALLEST_RATE,
     USD,
     convert_mid,
@@ -68,11 +58,8 @@ from simulator.providers.ramp.reference.records import (
     require_bank,
 )
 from simulator.providers.ramp.reference.states import (
-    ERRORS,
-    EVENTS,
     INVALID_PHONE_NUMBER,
     INVALID_WALLET_ADDRESS,
-    NETWORK,
     UNSUPPORTED_ASSET,
     UNSUPPORTED_NETWORK,
     UNSUPPORTED_PAIR,
@@ -82,20 +69,20 @@ ROOM = Room(
     "reference",
     (operations.get_network_stats, operations.get_rate),
     operations.ACTIONS,
-    tables=(RATES, CHANGES, BEFORE),
+    tables=(rates.RATES, rates.CHANGES, rates.BEFORE),
     kinds=(
         Kind(
             "network",
-            NETWORK_ROWS,
+            networks.NETWORK_ROWS,
             lambda world, record: shapes.render_network(world, record),
-            NETWORK,
+            states.NETWORK,
             lambda: shapes.NetworkObject,
             example_of(__package__, "network"),
-            standing=standing_network,
+            standing=networks.standing_network,
         ),
     ),
     verify=lambda world: shapes.verify(world),
     clauses=lambda: shapes.CLAUSES,
-    events=EVENTS,
-    errors=ERRORS,
+    events=states.EVENTS,
+    errors=states.ERRORS,
 )

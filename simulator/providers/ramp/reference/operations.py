@@ -11,16 +11,7 @@ from simulator.engine.rows.operation import Call, OperationDecorator
 from simulator.engine.text.fields import Wrong, absent, wrong
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.kernel.money import Currency, rate_of
-from simulator.providers.ramp.reference import bodies, networks, rates, shapes
-from simulator.providers.ramp.reference.records import (
-    ASSET_CODES,
-    ASSETS,
-    FIATS,
-    NETWORK_ASSETS,
-    NETWORKS,
-    RAMP_NETWORKS,
-    asset,
-)
+from simulator.providers.ramp.reference import bodies, networks, rates, records, shapes
 from simulator.providers.ramp.reference.states import UNSUPPORTED_PAIR
 from simulator.providers.ramp.shapes import upper
 
@@ -36,9 +27,9 @@ def get_network_stats(call: Call[None, bodies.NetworkStatsQuery, None]) -> shape
     """Returns the status, latest block, confirmation time and transaction fee of stellar and celo. A degraded network
     is slow or fails occasionally. Do not create quotes or transactions on a network that is down.
     """
-    names = RAMP_NETWORKS if call.query.network is None else (call.query.network,)
-    records = [networks.network(call.world, call.environment, name) for name in names]
-    return {"networks": [shapes.render_network(call.world, record) for record in records]}
+    names = records.RAMP_NETWORKS if call.query.network is None else (call.query.network,)
+    found = [networks.network(call.world, call.environment, name) for name in names]
+    return {"networks": [shapes.render_network(call.world, record) for record in found]}
 
 
 @operation(
@@ -53,9 +44,9 @@ def get_rate(call: Call[None, bodies.RateQuery, None]) -> shapes.RateAnswer:
     asset is not available on the network or the currency is not supported.
     """
     wanted = call.query
-    if wanted.asset not in NETWORK_ASSETS[wanted.network]:
+    if wanted.asset not in records.NETWORK_ASSETS[wanted.network]:
         raise UNSUPPORTED_PAIR.error(f"{wanted.asset!r} is not available on {wanted.network}.", "asset")
-    if wanted.fiat_currency not in FIATS:
+    if wanted.fiat_currency not in records.FIATS:
         message = f"{wanted.fiat_currency!r} is not a supported fiat currency."
         raise UNSUPPORTED_PAIR.error(message, "fiat_currency")
     return shapes.render_rate(
@@ -75,7 +66,7 @@ def check_rate(wanted: bodies.PinnedRate) -> Iterator[Wrong]:
     if wanted.source is not None or wanted.target is not None:
         yield from _check_swap_rate(wanted)
     else:
-        named = (("asset", wanted.asset, ASSET_CODES), ("fiat_currency", wanted.fiat_currency, FIATS))
+        named = (("asset", wanted.asset, records.ASSET_CODES), ("fiat_currency", wanted.fiat_currency, records.FIATS))
         yield from (absent(name) for name, code, _ in named if code is None)
         for name, code, codes in named:
             if code is not None and code not in codes:
@@ -93,10 +84,12 @@ def _check_swap_rate(wanted: bodies.PinnedRate) -> Iterator[Wrong]:
     for name, side in sides:
         if side is None:
             continue
-        if side.network.lower() not in NETWORKS:
-            yield wrong(f"{name}.network", f"it must be one of {', '.join(map(upper, NETWORKS))}")
-        elif asset(side.symbol, side.network.lower()) is None:
-            yield wrong(f"{name}.symbol", f"it must be one of {', '.join(NETWORK_ASSETS[side.network.lower()])}")
+        if side.network.lower() not in records.NETWORKS:
+            yield wrong(f"{name}.network", f"it must be one of {', '.join(map(upper, records.NETWORKS))}")
+        elif records.asset(side.symbol, side.network.lower()) is None:
+            yield wrong(
+                f"{name}.symbol", f"it must be one of {', '.join(records.NETWORK_ASSETS[side.network.lower()])}"
+            )
     for name in ("asset", "fiat_currency", "type"):
         if getattr(wanted, name) is not None:
             yield wrong(name, "it cannot be combined with `from` and `to`")
@@ -120,7 +113,7 @@ def set_rate(call: ActionCall[None, bodies.PinnedRate]) -> Shown:
 
 
 def _listed(wanted: bodies.AssetOnNetwork) -> Currency:
-    return ASSETS[wanted.symbol, wanted.network.lower()]
+    return records.ASSETS[wanted.symbol, wanted.network.lower()]
 
 
 def _pinned(text: str) -> Decimal:

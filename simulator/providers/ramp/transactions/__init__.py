@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from simulator.engine.rows.room import Room
 from simulator.kernel.world import TimerRow
-from simulator.providers.ramp.transactions import shapes
+from simulator.providers.ramp.transactions import actions, quotes, records, shapes
 from simulator.providers.ramp.transactions.actions import (
     LIGHTNING,
-    RECEIVERS,
     begin,
     by_order_id,
     credit_deposit,
@@ -23,13 +22,10 @@ from simulator.providers.ramp.transactions.actions import (
     transactions,
 )
 from simulator.providers.ramp.transactions.quotes import (
-    EXPIRY,
     QUOTE,
     QUOTE_MEANINGS,
-    NewQuoteFields,
     Quote,
     end_ms,
-    expire_quote,
     find_quote,
     new_quote_fields,
     open_quote,
@@ -39,12 +35,9 @@ from simulator.providers.ramp.transactions.quotes import (
     use_quote,
 )
 from simulator.providers.ramp.transactions.records import (
-    LIGHTNING_PAYMENTS,
-    ORDERS,
     SEARCHED,
     TRANSACTIONS,
     TYPES,
-    NewOrderFields,
     PaymentInstructions,
     Side,
     Transaction,
@@ -55,7 +48,7 @@ from simulator.providers.ramp.transactions.states import DEPOSIT_TRANSACTION, ER
 
 ROOM = Room(
     "transactions",
-    tables=(ORDERS, LIGHTNING_PAYMENTS, RECEIVERS),
+    tables=(records.ORDERS, records.LIGHTNING_PAYMENTS, actions.RECEIVERS),
     kinds=(
         transaction_kind(
             "deposit_transaction",
@@ -65,7 +58,7 @@ ROOM = Room(
             listed_as=("deposit",),
         ),
     ),
-    timers=(TimerRow(EXPIRY, expire_quote, "the quote expires unused", ("expire",)),),
+    timers=(TimerRow(quotes.EXPIRY, quotes.expire_quote, "the quote expires unused", ("expire",)),),
     clauses=lambda: shapes.CLAUSES,
     events=EVENTS,
     errors=ERRORS,

@@ -11,19 +11,9 @@ from simulator.engine.text.fields import check_decimals
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.copying import replace
 from simulator.kernel.money import plain
-from simulator.providers.ramp.balance import bodies, shapes
+from simulator.providers.ramp.balance import bodies, pricing, shapes
 from simulator.providers.ramp.balance.named import named_asset, require_asset
-from simulator.providers.ramp.balance.pricing import (
-    claim,
-    minimum_received,
-    open_wallet_quote,
-    price_swap,
-    quoted,
-    require_balance,
-    require_up,
-    side,
-    swapped,
-)
+from simulator.providers.ramp.balance.pricing import side
 from simulator.providers.ramp.balance.records import WalletQuote
 from simulator.providers.ramp.balance.rendering import render_swap, render_swap_quote
 from simulator.providers.ramp.balance.settlement import settle_swap
@@ -64,15 +54,15 @@ def quote_swap(call: Call[bodies.SwapQuoteBody, None, None]) -> shapes.SwapQuote
     world, environment, body = call.world, call.environment, call.body
     source = require_asset(body.from_.symbol, body.from_.network, "from.")
     target = require_asset(body.to.symbol, body.to.network, "to.")
-    pricing = price_swap(world, environment, source, target, Decimal(body.amount), solve=body.amount_side == "to")
+    price = pricing.price_swap(world, environment, source, target, Decimal(body.amount), solve=body.amount_side == "to")
     if not assumes(world, "M12", "swap_quotes_look_at_no_balance"):
-        require_balance(world, environment, source, pricing.paid, "amount")
-    require_up(world, environment, source, target)
+        pricing.require_balance(world, environment, source, price.paid, "amount")
+    pricing.require_up(world, environment, source, target)
     default = LISTINGS[source.code, present(source.network)].slippage
     # Convert via str, because a float parsed from a JSON number such as 0.1 is not exactly that number.
     slippage = default if body.slippage is None else Decimal(plain(Decimal(str(body.slippage))))
-    least = minimum_received(pricing.received, slippage, target)
-    quote = open_wallet_quote(world, environment, "swap", pricing, slippage=slippage, minimum_received=least)
+    least = pricing.minimum_received(price.received, slippage, target)
+    quote = pricing.open_wallet_quote(world, environment, "swap", price, slippage=slippage, minimum_received=least)
     return render_swap_quote(world, quote)
 
 
@@ -80,7 +70,7 @@ def quote_swap(call: Call[bodies.SwapQuoteBody, None, None]) -> shapes.SwapQuote
     "POST /wallet/swap",
     "Execute a swap quote",
     status=201,
-    claim=claim("swap"),
+    claim=pricing.claim("swap"),
     money=True,
     errors=NO_QUOTE | specified("insufficient_balance", "slippage_exceeded"),
     statuses=("pending",),
@@ -93,14 +83,14 @@ def swap(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.SwapTransacti
     world, environment, quote = call.world, call.environment, call.resource
     source, target = quote.paid.currency, quote.received.currency
     require_in_force(world, environment, quote.product_id, "quote_id")
-    require_balance(world, environment, source, quote.paid.amount, "quote_id")
-    require_up(world, environment, source, target)
+    pricing.require_balance(world, environment, source, quote.paid.amount, "quote_id")
+    pricing.require_up(world, environment, source, target)
     rate = swap_rate(world, environment, source, target)
-    now_received = swapped(world, quote.paid.amount, quote.fee.total, rate, target)
+    now_received = pricing.swapped(world, quote.paid.amount, quote.fee.total, rate, target)
     if now_received < quote.minimum_received:
         raise SLIPPAGE_EXCEEDED.error("The rate has moved beyond the quote's slippage. Create a new quote.", "quote_id")
     use_quote(world, quote)
-    transaction = replace(quoted(world, quote), slippage=quote.slippage, reference=call.body.reference)
+    transaction = replace(pricing.quoted(world, quote), slippage=quote.slippage, reference=call.body.reference)
     if assumes(world, "M8", "present_rate_is_credited"):
         transaction = replace(transaction, received=side(target, now_received))
     world.ledger.hold(world.now_ms, transaction.id, holder(environment), source.key, quote.paid.amount)

@@ -12,17 +12,9 @@ from simulator.engine.worlds.settings import assumes
 from simulator.kernel.copying import replace
 from simulator.kernel.money import Currency
 from simulator.kernel.world import World
-from simulator.providers.ramp.balance import bodies, shapes
+from simulator.providers.ramp.balance import bodies, pricing, shapes
 from simulator.providers.ramp.balance.named import WITHDRAWABLE, named_asset, require_asset, require_fiat
-from simulator.providers.ramp.balance.pricing import (
-    Pricing,
-    claim,
-    open_wallet_quote,
-    price_withdraw,
-    quoted,
-    require_balance,
-    require_up,
-)
+from simulator.providers.ramp.balance.pricing import Pricing
 from simulator.providers.ramp.balance.records import WalletQuote
 from simulator.providers.ramp.balance.rendering import render_withdraw, render_withdraw_quote
 from simulator.providers.ramp.balance.states import NO_QUOTE
@@ -97,11 +89,11 @@ def make_withdraw_quote(
     `ApiError` 422 unsupported_asset, beneficiary_mismatch, unsupported_pair, amount_too_low or amount_too_high, or 503
     network_unavailable if the payout is not possible.
     """
-    pricing = estimate_withdraw(world, environment, asset, money, amount, in_fiat=in_fiat, recipient=recipient)
-    check_amount(world, environment, pricing.received, money.code)
-    require_up(world, environment, asset)
+    price = estimate_withdraw(world, environment, asset, money, amount, in_fiat=in_fiat, recipient=recipient)
+    check_amount(world, environment, price.received, money.code)
+    pricing.require_up(world, environment, asset)
     method = recipient.method
-    return open_wallet_quote(world, environment, "withdraw", pricing, method=method, beneficiary_id=recipient.id)
+    return pricing.open_wallet_quote(world, environment, "withdraw", price, method=method, beneficiary_id=recipient.id)
 
 
 def estimate_withdraw(
@@ -123,14 +115,14 @@ def estimate_withdraw(
     if recipient.method is None or recipient.fiat_currency != money.code:
         raise BENEFICIARY_MISMATCH.error(f"The beneficiary cannot receive {money.code}.", "beneficiary_id")
     require_fiat(money.code, recipient.method)
-    return price_withdraw(world, environment, asset, money, amount, solve=in_fiat, method=recipient.method)
+    return pricing.price_withdraw(world, environment, asset, money, amount, solve=in_fiat, method=recipient.method)
 
 
 @operation(
     "POST /wallet/withdraw",
     "Withdraw: balance to a beneficiary's fiat",
     status=201,
-    claim=claim("withdraw"),
+    claim=pricing.claim("withdraw"),
     money=True,
     errors=NO_QUOTE
     | {"network_unavailable": "S22", "not_found": "gone-beneficiary"}
@@ -171,12 +163,12 @@ def execute_withdraw(
     else:
         recipient = beneficiary(world, environment, present(quote.beneficiary_id))
     require_in_force(world, environment, quote.product_id, "quote_id")
-    require_balance(world, environment, currency, quote.paid.amount, "quote_id")
+    pricing.require_balance(world, environment, currency, quote.paid.amount, "quote_id")
     limit_charge = charge_limits(world, environment, quote.received.amount, quote.received.code, "quote_id")
-    require_up(world, environment, currency)
+    pricing.require_up(world, environment, currency)
     use_quote(world, quote)
     transaction = replace(
-        quoted(world, quote),
+        pricing.quoted(world, quote),
         country=COUNTRY_OF[quote.received.code],
         beneficiary_id=recipient.id,
         account_number=recipient.account,
