@@ -19,10 +19,6 @@ class Preset(NamedTuple):
     means: str
     fault: Mapping[str, Any]
 
-    @property
-    def is_of_webhooks(self) -> bool:
-        return "deliver" in self.fault
-
 
 PRESETS: Mapping[str, Preset] = {
     "refused-429": Preset(
@@ -94,7 +90,7 @@ def spelled_out(raw: JsonObject) -> JsonObject:
         message = f"There is no preset {name!r}{meant}. The presets are: {', '.join(PRESETS)}."
         raise ApiError("invalid_parameter", message, "preset")
     preset = PRESETS[name]
-    fault: JsonObject = {"webhook": {}} if preset.is_of_webhooks else {"match": {}}
+    fault: JsonObject = {"webhook": {}} if "deliver" in preset.fault else {"match": {}}
     for given in (preset.fault, {key: value for key, value in raw.items() if key != "preset"}):
         for key, value in given.items():
             both = isinstance(value, Mapping) and isinstance(fault.get(key), Mapping)

@@ -5,7 +5,7 @@ of requests, and API requests cost nothing more.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
 from typing import Any, NamedTuple, TypeAlias
@@ -16,7 +16,7 @@ from simulator.engine.records.records import find_moved, kind_of
 from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.engine.webhooks import Delivery, deliveries_of, delivery_id, every_endpoint_id
 from simulator.kernel.dataclass import dataclass
-from simulator.kernel.journal import EVENTS, HISTORIES, HistoryEntry, resource_of
+from simulator.kernel.journal import EVENTS, HISTORIES, Event, HistoryEntry, resource_of
 from simulator.kernel.per_world import PerWorld
 from simulator.kernel.table import ABSENT, Table
 from simulator.kernel.world import World
@@ -41,15 +41,14 @@ class Cell(NamedTuple):
 
 @dataclass
 class Count:
-    numbers: dict[str, int] = field(default_factory=dict)
+    numbers: Counter[str] = field(default_factory=Counter)
     """Numbers of hits by counter name: `called`, `succeeded`, …"""
     first: tuple[str, str] | None = None
     """The world id and the id of the first evidence."""
 
     def add(self, number: str, hits: int, world_id: str, evidence: str) -> None:
-        self.numbers[number] = self.numbers.get(number, 0) + hits
-        if self.first is None:
-            self.first = (world_id, evidence)
+        self.numbers[number] += hits
+        self.first = self.first or (world_id, evidence)
 
 
 Key: TypeAlias = tuple[str, ...]
@@ -125,58 +124,65 @@ def moves_of(world: World, row: str, counted: int = 0) -> Iterator[tuple[str, Ce
         state = step.state
 
 
-class _Events:
-    def __init__(self, world: World) -> None:
-        self._rows = AppendedRows(world.store[EVENTS])
-        self.types: dict[str, _Hits] = defaultdict(_Hits)
+class _Rows:
+    """Counters of the rows that are added to a table."""
+
+    def __init__(self, table: Table[Any]) -> None:
+        self.table = table
+        self.hits: dict[tuple[str, str, str], _Hits] = defaultdict(_Hits)
+        """The hits by dimension, item and counter name."""
+        self._rows = AppendedRows(table)
 
     def read(self) -> bool:
+        """Count a chunk of the new rows. Return True if there may be more."""
         if self._rows.starts_over():
-            self.types.clear()
+            self.clear()
         taken = self._rows.take(SLICE)
-        for event_id, event in taken:
-            self.types[event.type].add(event.sequence, event_id)
+        for key, row in taken:
+            self.count(key, row)
         return len(taken) == SLICE
+
+    def clear(self) -> None:
+        self.hits.clear()
+
+    def count(self, key: str, row: Any) -> None:
+        raise NotImplementedError
+
+
+class _Events(_Rows):
+    def count(self, key: str, row: Event) -> None:
+        self.hits["events", row.type, "emitted"].add(row.sequence, key)
 
 
 Practice: TypeAlias = tuple[str, tuple[int, ...], str]
 """A good practice, with the sequence number and id of the delivery that shows it."""
 
 
-class _Deliveries:
+class _Deliveries(_Rows):
     """Counters for the deliveries to one endpoint, and for the good practices that they show."""
 
-    def __init__(self, world: World, endpoint_id: str) -> None:
-        self._table = deliveries_of(world, endpoint_id)
-        self._rows = AppendedRows(self._table)
+    def __init__(self, table: Table[Any]) -> None:
+        super().__init__(table)
         self._repeated: dict[str, set[Practice]] = {}
         """The good practices that the deliveries of an event show, by event. Only events that were sent repeatedly."""
-        self.delivered: dict[str, _Hits] = defaultdict(_Hits)
-        self.acknowledged: dict[str, _Hits] = defaultdict(_Hits)
-        self.practices: dict[str, _Hits] = defaultdict(_Hits)
 
-    def read(self) -> bool:
-        if self._rows.starts_over():
-            for counts in (self._repeated, self.delivered, self.acknowledged, self.practices):
-                counts.clear()
-        taken = self._rows.take(SLICE)
-        for _, delivery in taken:
-            if not delivery.was_dropped:
-                self._count(delivery)
-        return len(taken) == SLICE
+    def clear(self) -> None:
+        super().clear()
+        self._repeated.clear()
 
-    def _count(self, delivery: Delivery) -> None:
-        succeeded = delivery.status == "succeeded"
-        self.delivered[delivery.event_type].add(delivery.sequence, delivery.event_id)
-        if succeeded:
-            self.acknowledged[delivery.event_type].add(delivery.sequence, delivery.event_id)
-        elif delivery.response_status is not None and not delivery.unheard:
-            if delivery.altered or delivery.corrupted:
-                self.practices["forged_webhook_refused"].add(delivery.sequence, delivery.id)
-            if delivery.stale:
-                self.practices["stale_webhook_refused"].add(delivery.sequence, delivery.id)
-        if delivery.attempt > 1 or delivery.event_id in self._repeated:
-            self._count_repetitions(delivery)
+    def count(self, key: str, row: Delivery) -> None:
+        if row.was_dropped:
+            return
+        self.hits["events", row.event_type, "delivered"].add(row.sequence, row.event_id)
+        if row.status == "succeeded":
+            self.hits["events", row.event_type, "acknowledged"].add(row.sequence, row.event_id)
+        elif row.response_status is not None and not row.unheard:
+            if row.altered or row.corrupted:
+                self.hits["practices", "forged_webhook_refused", "hits"].add(row.sequence, row.id)
+            if row.stale:
+                self.hits["practices", "stale_webhook_refused", "hits"].add(row.sequence, row.id)
+        if row.attempt > 1 or row.event_id in self._repeated:
+            self._count_repetitions(row)
 
     def _count_repetitions(self, delivery: Delivery) -> None:
         """Recount the good practices that depend on several deliveries of one event. They depend on the order of
@@ -184,7 +190,7 @@ class _Deliveries:
         """
         sent, number = [], 1
         while True:
-            one = self._table.get(delivery_id(delivery.event_id, delivery.endpoint_id, number))
+            one = self.table.get(delivery_id(delivery.event_id, delivery.endpoint_id, number))
             if one is not None:
                 sent.append(one)
             # A gap before this attempt is a row that could not be read from a document.
@@ -195,9 +201,9 @@ class _Deliveries:
         now = set(_repetitions(sorted(sent, key=lambda one: one.sequence)))
         self._repeated[delivery.event_id] = now
         for practice, order, evidence in now - before:
-            self.practices[practice].add(order, evidence)
+            self.hits["practices", practice, "hits"].add(order, evidence)
         for practice, order, _ in before - now:
-            seen = self.practices[practice]
+            seen = self.hits["practices", practice, "hits"]
             seen.hits -= 1
             if order == seen.order:
                 others = (one for some in self._repeated.values() for one in some if one[0] == practice)
@@ -222,19 +228,17 @@ def _repetitions(deliveries: Iterable[Delivery]) -> Iterator[Practice]:
 
 class _WorldCounts:
     def __init__(self) -> None:
-        self._events: _Events | None = None
-        self._endpoints: dict[str, _Deliveries] = {}
+        self._tables: dict[str, _Rows] = {}
+        """The events of the world under "", and the deliveries of each endpoint under its id."""
 
     def read(self, world: World) -> bool:
         """Count a chunk of the new rows. Return True if there may be more."""
-        if self._events is None:
-            self._events = _Events(world)
+        before, endpoints = self._tables, every_endpoint_id(world)
+        self._tables = {"": before.get("") or _Events(world.store[EVENTS])}
+        self._tables |= {one: before.get(one) or _Deliveries(deliveries_of(world, one)) for one in endpoints}
         more = _moves(world).read(world)
-        more = self._events.read() or more
-        present = every_endpoint_id(world)
-        self._endpoints = {one: self._endpoints.get(one) or _Deliveries(world, one) for one in present}
-        for deliveries in self._endpoints.values():
-            more = deliveries.read() or more
+        for rows in self._tables.values():
+            more = rows.read() or more
         return more
 
     def counts(self, world: World) -> Counts:
@@ -245,18 +249,16 @@ class _WorldCounts:
                 counts.setdefault((dimension, key), Count()).add(number, seen.hits, world.id, seen.first)
 
         _count_calls(world, hit)
-        moves = _moves(world)
-        for cell, seen in sorted(moves.cells.items(), key=lambda item: item[1].order):
+        for cell, seen in sorted(_moves(world).cells.items(), key=lambda item: item[1].order):
             hit("states", (cell.kind, cell.target), "hits", seen)
             hit("transitions", cell, "hits", seen)
-        for name, seen in self._events.types.items() if self._events is not None else ():
-            hit("events", (name,), "emitted", seen)
-        endpoints = self._endpoints.values()
-        for number in ("delivered", "acknowledged"):
-            for name, seen in _together(getattr(one, number) for one in endpoints).items():
-                hit("events", (name,), number, seen)
-        for practice, seen in _together(one.practices for one in endpoints).items():
-            hit("practices", (practice,), "hits", seen)
+        together: dict[tuple[str, str, str], _Hits] = defaultdict(_Hits)
+        for rows in self._tables.values():
+            for place, seen in rows.hits.items():
+                if seen.hits:
+                    together[place].add(seen.order, seen.first, seen.hits)
+        for (dimension, name, number), seen in together.items():
+            hit(dimension, (name,), number, seen)
         return counts
 
 
@@ -267,15 +269,6 @@ def _moves(world: World) -> _Moves:
         table.drop_indexes()
         moves = table.index(_Moves)
     return moves
-
-
-def _together(parts: Iterable[dict[str, _Hits]]) -> dict[str, _Hits]:
-    total: dict[str, _Hits] = defaultdict(_Hits)
-    for part in parts:
-        for name, seen in part.items():
-            if seen.hits:
-                total[name].add(seen.order, seen.first, seen.hits)
-    return total
 
 
 def _count_calls(world: World, hit: Callable[[str, Key, str, tally.Hits], None]) -> None:
@@ -319,7 +312,6 @@ def merged(parts: Iterable[Counts]) -> Counts:
     for counts in parts:
         for key, count in counts.items():
             into = total.setdefault(key, Count())
-            for number, hits in count.numbers.items():
-                into.numbers[number] = into.numbers.get(number, 0) + hits
+            into.numbers.update(count.numbers)
             into.first = into.first or count.first
     return total

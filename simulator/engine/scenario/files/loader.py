@@ -52,8 +52,7 @@ class Loader:
         document = read(text if isinstance(text, str) else _decoded(text, source), bounds)
         loaded = None
         if isinstance(document.value, dict):
-            loaded = self._validated(document)
-            self._check(document, known)
+            loaded = self._check(document, known)
         elif not document.problems or document.value is not None:
             document.report((), "a scenario must be a mapping with the field `name`")
         whole = text if isinstance(text, str) else text.decode()
@@ -69,7 +68,6 @@ class Loader:
         except ScenarioError as error:
             whole = read(text.decode())
             part = whole.part(path)
-            self._validated(part)
             self._check(part, known)
             line, column = whole.place(path)
             listed = [one.shown() for one in part.in_order()]
@@ -90,19 +88,18 @@ class Loader:
             raise ScenarioError([problem], source_of(path))
         return file
 
-    def _validated(self, document: Document) -> Scenario | None:
-        """Return the validated scenario. If validation finds problems, add them to the document and return None."""
+    def _check(self, document: Document, known: Iterable[str]) -> Scenario | None:
+        """Add all problems to the document. Return the scenario, or None if it does not match the models."""
+        scenario = None
         try:
-            return schema.validated(document.value, self._vocabulary)
+            scenario = schema.validated(document.value, self._vocabulary)
         except ValidationError as error:
             for detail in error.errors(include_url=False):
                 _report(document, detail, schema.model(self._vocabulary))
-            return None
-
-    def _check(self, document: Document, known: Iterable[str]) -> None:
         name = document.value.get("name")
         scenarios = tuple(dict.fromkeys([*known, *([name] if isinstance(name, str) else [])]))
         ScenarioChecker(document, self._vocabulary, scenarios).check()
+        return scenario
 
 
 def _decoded(raw: bytes, source: str) -> str:

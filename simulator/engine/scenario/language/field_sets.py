@@ -21,7 +21,6 @@ from simulator.engine.vocabulary.vocabulary import Vocabulary
 from simulator.engine.webhooks import shapes
 from simulator.kernel.dataclass import dataclass
 
-_ANYTHING: JsonObject = {}
 _cached = lru_cache(maxsize=1024)
 
 
@@ -30,6 +29,10 @@ class FieldSet:
     """The values that a field can have: alternative JSON Schemas with their `$defs`. Without any, none is possible."""
 
     variants: tuple[JsonObject, ...] = ()
+
+    @classmethod
+    def of(cls, schema: JsonObject, defs: JsonObject) -> FieldSet:
+        return cls(tuple(_variants_of(schema, defs)))
 
     def __or__(self, other: FieldSet) -> FieldSet:
         return FieldSet((*self.variants, *(variant for variant in other.variants if variant not in self.variants)))
@@ -48,16 +51,14 @@ class FieldSet:
         found: dict[str, FieldSet] = {}
         for variant in self.variants:
             for name, schema in variant.get("properties", {}).items():
-                found[name] = found.get(name, FieldSet()) | FieldSet(tuple(_variants_of(schema, variant["$defs"])))
+                found[name] = found.get(name, FieldSet()) | FieldSet.of(schema, variant["$defs"])
         return found
 
     @property
     def items(self) -> FieldSet:
         """The possible values of one item, if the field is a list."""
         lists = [variant for variant in self.variants if variant.get("type") == "array"]
-        return FieldSet(
-            tuple(one for variant in lists for one in _variants_of(variant.get("items", _ANYTHING), variant["$defs"]))
-        )
+        return _union(FieldSet.of(variant.get("items", {}), variant["$defs"]) for variant in lists)
 
     @property
     def types(self) -> frozenset[str]:
@@ -80,7 +81,7 @@ class FieldSet:
         kept = []
         for variant in self.variants:
             named = variant.get("properties", {}).get("type")
-            words = None if named is None else FieldSet(tuple(_variants_of(named, variant["$defs"]))).enum
+            words = None if named is None else FieldSet.of(named, variant["$defs"]).enum
             if words is None or words & wanted:
                 kept.append(variant)
         return FieldSet(tuple(kept)) if kept else self
@@ -113,7 +114,7 @@ def of_shape(vocabulary: Vocabulary, shape: Any, generator: type[GenerateJsonSch
     else:
         schema = TypeAdapter(shape).json_schema(mode="serialization", schema_generator=generator)
     schema = with_names(schema, vocabulary.names)
-    return FieldSet(tuple(_variants_of(schema, schema.get("$defs", {}))))
+    return FieldSet.of(schema, schema.get("$defs", {}))
 
 
 def _union(sets: Iterable[FieldSet]) -> FieldSet:

@@ -105,34 +105,28 @@ class Rule(Part):
     """The error response. Allowed only with `on: request`. The request then has no effect."""
 
 
-# A fault has the same fields as in the control API. Its durations use the syntax of all other durations in the file.
+# A fault has the same fields as in the control API, but the configuration of `Part`, which is therefore the last base
+# class. Its durations use the syntax of all other durations in the file.
 
 
-class FaultMatch(Part, faults.Match):
-    model_config = Part.model_config
+class FaultMatch(faults.Match, Part): ...
 
 
-class FaultRespond(Part, faults.Respond):
-    model_config = Part.model_config
+class FaultRespond(faults.Respond, Part): ...
 
 
-class WebhookFaultMatch(Part, faults.WebhookMatch):
-    model_config = Part.model_config
+class WebhookFaultMatch(faults.WebhookMatch, Part): ...
 
 
-class Deliver(Part, faults.Deliver):
-    model_config = Part.model_config
-
+class Deliver(faults.Deliver, Part):
     delay: DurationMs | None = None
     """The delay before the webhook is sent, in simulated time."""
     slow: DurationMs | None = None
     """The delay before the webhook is sent, in wall-clock time. At most one minute."""
 
 
-class Fault(Part, faults.InterfaceFault):
+class Fault(faults.InterfaceFault, Part):
     """A fault in API calls (`match`) or in webhook deliveries (`webhook`)."""
-
-    model_config = Part.model_config
 
     match: FaultMatch | None = None  # type: ignore[assignment]  # a fault of deliveries has none
     """The calls to match. All given fields must match. `{}` matches every call."""

@@ -107,7 +107,7 @@ def test_a_percentage_is_rounded_down(simulator: Simulator) -> None:
 
 
 def _counted(number: str) -> Count:
-    return Count({number: 1}, ("default", "x_1"))
+    return Count(Counter({number: 1}), ("default", "x_1"))
 
 
 def test_counts_add_up_and_the_first_evidence_stays(simulator: Simulator) -> None:
