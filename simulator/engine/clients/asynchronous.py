@@ -216,20 +216,12 @@ class AsgiClient:
         """Send a body unchanged. Raise `ConnectionError` if the connection is closed without a response."""
         path, _, query = path.partition("?")
         named = {"host": "127.0.0.1", **{name.lower(): value for name, value in headers.items()}}
-        headers_sent = [(name.encode(), value.encode()) for name, value in named.items()]
+        sent = [(name.encode(), value.encode()) for name, value in named.items()]
         scope = {
-            "type": "http",
-            "asgi": {"version": "3.0"},
-            "http_version": "1.1",
-            "method": method,
-            "scheme": "http",
-            "path": path,
-            "raw_path": path.encode(),
-            "query_string": query.encode(),
-            "headers": headers_sent,
-            "client": ("127.0.0.1", 0),
-            "server": ("127.0.0.1", 80),
-        }
+            "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "scheme": "http",
+            "path": path, "raw_path": path.encode(), "query_string": query.encode(), "headers": sent,
+            "client": ("127.0.0.1", 0), "server": ("127.0.0.1", 80),
+        }  # fmt: skip
         messages: list[JsonObject] = []
 
         async def receive() -> JsonObject:

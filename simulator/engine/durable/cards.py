@@ -1,7 +1,7 @@
 """Reads and writes summaries ("cards") of suspended worlds in a SQLite store. Also reads the stored bytes of worlds.
 
-A card contains the data about a world that the server needs while the world is suspended. The card includes a digest of
-the checksums of the world's stored bytes. The digest lets the server recognise and ignore stale cards.
+A card contains what the server needs to know about a suspended world, and a digest of the checksums of the world's
+stored bytes. With the digest, the server recognises and ignores stale cards.
 """
 
 from __future__ import annotations
@@ -15,20 +15,17 @@ from zlib import crc32
 from simulator.engine.server.storage import RawPiece, Use
 
 SCHEMA = "CREATE TABLE IF NOT EXISTS cards (world TEXT PRIMARY KEY, digest INTEGER NOT NULL, content BLOB NOT NULL)"
-"""The table of cards. Older versions ignore it, and their writes make its cards stale.
-
-The format number therefore stays the same.
-"""
+"""The table of cards. Older versions ignore it, and their writes make its cards stale, so the format stays."""
 
 NewCard: TypeAlias = tuple[int, bytes, Use]
 """The number of the latest saved change that a card covers, the content of the card, and the world's last-used time."""
 
 
 def cards_in(connection: sqlite3.Connection) -> Mapping[str, bytes]:
-    """Return the content of every valid card (summary of a suspended world), by world id.
+    """Return the content of every valid card, by world id.
 
-    This function computes the checksums of all worlds, at about 1 GB a second. A damaged world has no valid card. The
-    server therefore reads the world at startup and quarantines it.
+    This computes the checksums of all worlds, at about 1 GB a second. A damaged world has no valid card, so the server
+    reads the world at startup and quarantines it.
     """
     digests = _digests(connection, connection.execute("SELECT id, number, base FROM worlds").fetchall(), "", ())
     rows = connection.execute("SELECT world, digest, content FROM cards")
@@ -36,7 +33,7 @@ def cards_in(connection: sqlite3.Connection) -> Mapping[str, bytes]:
 
 
 def put_cards(connection: sqlite3.Connection, cards: Mapping[str, NewCard]) -> set[str]:
-    """Write cards (summaries of worlds) and the last-used times of the worlds. Call this inside a transaction.
+    """Write cards and the last-used times of their worlds. Call this inside a transaction.
 
     Return the ids of the worlds whose cards were written. A card is skipped if its world has later changes.
     """

@@ -1,7 +1,4 @@
-"""The lock that reserves a SQLite file for one server at a time.
-
-The lock also excludes servers that use another path or link to the file.
-"""
+"""The lock that reserves a SQLite file for one server at a time, even if another server uses another path to it."""
 
 from __future__ import annotations
 
@@ -61,7 +58,11 @@ class FileLock:
             ) from None
         database = self._open(path, real)
         try:
-            _lock_byte(database)
+            # A lock on the open file description does not end when another descriptor is closed.
+            if _BY_OPEN_FILE is not None:
+                fcntl.fcntl(database, _BY_OPEN_FILE, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, _BYTE, 1, 0))
+            else:
+                fcntl.lockf(database, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _BYTE, os.SEEK_SET)
         except OSError:
             raise StoreError(
                 f"another rampsim serves {str(path)!r} under another name (a hard link). Stop it, or use another file"
@@ -82,21 +83,7 @@ class FileLock:
         return file
 
     def release(self) -> None:
-        """Release both locks. Call this after SQLite has closed the database, because closing any descriptor of a file
-        ends all its locks.
-        """
+        """Release both locks. Close the database first: closing any descriptor of a file ends all its locks."""
         for file in reversed(self._files):
             os.close(file)
         self._files = []
-
-
-def _lock_byte(file: int) -> None:
-    """Lock one byte of a file until the file is closed or the process ends. Raise `OSError` if another process holds
-    the lock.
-    """
-    # Use a lock on the open file description if the system supports it, because closing another descriptor does not
-    # end this lock.
-    if _BY_OPEN_FILE is not None:
-        fcntl.fcntl(file, _BY_OPEN_FILE, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, _BYTE, 1, 0))
-    else:
-        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _BYTE, os.SEEK_SET)

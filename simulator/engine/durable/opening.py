@@ -20,11 +20,9 @@ from simulator.version import wheel
 
 
 def persist(runtime: Runtime, config: Config, asked: Blueprint, make_default: Callable[[], None]) -> PersistenceLayer:
-    """Set up a server to save its worlds in the file given with `--store`. Saving begins when `start` of the returned
-    persistence layer is called.
+    """Set up a server to save its worlds in the file given with `--store`, after `start` of the result is called.
 
-    `make_default` creates the world `default` in a new store. `asked` describes the world `default` as specified by the
-    command-line flags.
+    `make_default` creates the world `default` in a new store. `asked` describes it as specified by the command line.
     """
 
     def differs(saved: Blueprint) -> str:
@@ -55,8 +53,8 @@ def share(
     `admission` checks control requests. Raise `ConfigError` if the PostgreSQL driver is not installed.
     """
     if find_spec("asyncpg") is None:
-        needed = f"--store: PostgreSQL needs a driver that is not installed: pip install '{wheel('postgres')}'"
-        raise ConfigError([needed])
+        why = f"--store: PostgreSQL needs a driver that is not installed: pip install '{wheel('postgres')}'"
+        raise ConfigError([why])
     runtime = application.runtime
     simulator = runtime.simulator
     simulator.stand_in = Simulator(simulator.provider, simulator.library).create_world(default)
@@ -74,9 +72,7 @@ def share(
 
 
 def otherwise(asked: Blueprint, saved: Blueprint) -> str:
-    """Describe how a saved world differs from the command-line flags of this server. Return "" if there is no
-    difference.
-    """
+    """Describe how a saved world differs from the command-line flags of this server, or return ""."""
     parts = {
         "seed": (saved.seed, asked.seed),
         "clock": (saved.mode, asked.mode),

@@ -1,9 +1,8 @@
 """Encodes and decodes saved worlds. A saved world has a base (its full state) and entries (the changes after the base).
 
 Rows have the same form as in an exported world (`records/codec`). A base is a sequence of parts of limited size. The
-first part describes the world. The other parts contain table rows and journal requests. An entry contains the changes
-in one turn of the event loop. The decoder trusts the data, because the simulator wrote it and the store checks that the
-bytes are unchanged.
+first part describes the world, and the others contain table rows and journal requests. The decoder trusts the data,
+because the simulator wrote it and the store checks that the bytes are unchanged.
 """
 
 from __future__ import annotations
@@ -83,7 +82,7 @@ class Base:
 
 @dataclass(frozen=True)
 class Entry:
-    """The changes to a world in one turn of the event loop, as they are saved."""
+    """The changes to a world in one turn of the event loop. They are saved as JSON with the names of these fields."""
 
     clock: ClockState
     causes: Sequence[Cause]
@@ -120,24 +119,19 @@ class Gathering:
         self._tables = self._world.store.table_count
 
     def hear(self, writes: list[Write]) -> None:
-        """Record which rows one transaction has written.
-
-        New rows are saved in the order in which they were added to their table.
-        """
+        """Record which rows a transaction has written. New rows are saved in the order in which they were added."""
         cause, causes = self._world.cause, self._causes
         if not causes or causes[-1] is not cause:
             causes.append(cause)
         for table, key, old in writes:
-            keys = self._writes.get(table.name)
-            if keys is None:
-                keys = self._writes[table.name] = {}
+            keys = self._writes.setdefault(table.name, {})
             if old is ABSENT:
                 keys[key] = keys.pop(key, None) is not None
             elif key not in keys:
                 keys[key] = False
 
     def take(self, clock: ClockState, snapshots_taken: int) -> Entry:
-        """Return the changes to the world since the last call, as one entry of the saved world."""
+        """Return the changes to the world since the last call."""
         world = self._world
         requests, tables = requests_of(world), world.store.table_names()
         entered = requests.dropped + len(requests.entries)
@@ -146,16 +140,9 @@ class Gathering:
         for name, keys in self._writes.items():
             rows = world.store.written(name).rows
             writes[name] = [(key, rows.get(key, ABSENT), moved) for key, moved in keys.items()]
-        entry = Entry(
-            clock=clock,
-            causes=self._causes,
-            tables=tables[self._tables :],
-            writes=writes,
-            calls=list(islice(reversed(requests.entries), fresh))[::-1],
-            entered=entered,
-            dropped=requests.dropped,
-            snapshots_taken=snapshots_taken,
-        )
+        calls = list(islice(reversed(requests.entries), fresh))[::-1]
+        new_tables, dropped = tables[self._tables :], requests.dropped
+        entry = Entry(clock, self._causes, new_tables, writes, calls, entered, dropped, snapshots_taken)
         self._causes, self._writes = [], {}
         self._mark()
         return entry
@@ -168,9 +155,9 @@ def entry_bytes(texts: RowTexts, entry: Entry) -> bytes:
     """Return the encoded bytes of an entry."""
     ready = texts.ready
     written: JsonObject = {
+        **vars(entry),
         "clock": entry.clock.show(),
         "causes": [[cause.kind, cause.name, cause.reference] for cause in entry.causes],
-        "tables": entry.tables,
         "writes": {
             name: [
                 [key] if row is ABSENT else [key, ready(row), _MOVED] if moved else [key, ready(row)]
@@ -178,10 +165,6 @@ def entry_bytes(texts: RowTexts, entry: Entry) -> bytes:
             ]
             for name, rows in entry.writes.items()
         },
-        "calls": entry.calls,
-        "entered": entry.entered,
-        "dropped": entry.dropped,
-        "snapshots_taken": entry.snapshots_taken,
     }
     return texts.dumps(written)
 
@@ -249,9 +232,7 @@ def read_world(contents: Contents, parts: Sequence[bytes], entries: Iterable[byt
 
 
 def read_snapshot(contents: Contents, parts: Sequence[bytes]) -> Snapshot:
-    """Return a snapshot, decoded from the parts of its base. Raise `ValueError` or `KeyError` if the bytes cannot be
-    decoded.
-    """
+    """Return a snapshot, decoded from the parts of its base. Raise `ValueError` or `KeyError` like `read_world`."""
     base = read_world(contents, parts, ())
     if base.snapshot is None:
         raise ValueError("the base does not belong to a snapshot")
@@ -259,9 +240,7 @@ def read_snapshot(contents: Contents, parts: Sequence[bytes]) -> Snapshot:
 
 
 def credentials_in(pieces: Iterable[RawPiece]) -> set[str]:
-    """Return the public keys and tokens that can be found in the stored bytes of a world, even if some of the bytes are
-    unreadable.
-    """
+    """Return the public keys and tokens that can be found in the stored bytes of a world, even if it is unreadable."""
     found = set()
     for piece in pieces:
         with suppress(Exception):  # The piece may contain anything.
@@ -278,9 +257,7 @@ _CREDENTIALS = ("api_keys", "tokens")
 
 
 class _Reading:
-    """A world's state that is being decoded from its saved form: the parts of the full state (base), then the entries
-    with later changes.
-    """
+    """The state of a world that is being decoded: first the parts of its base, then its entries."""
 
     def __init__(self, contents: Contents, head: JsonObject) -> None:
         self._contents = contents
@@ -295,9 +272,7 @@ class _Reading:
         self._keys: dict[str, TableKey[Any] | None] = {}
 
     def take_in(self, part: JsonObject) -> None:
-        """Add the rows of a table, or requests of the journal, to the state. `part` is one chunk of a base (a saved
-        full state).
-        """
+        """Add a part of a base: rows of a table, or requests of the journal."""
         if "table" in part:
             rows = self._tables[part["table"]]
             for key, row in part["rows"]:
@@ -306,7 +281,6 @@ class _Reading:
             self._calls.extend(self._call(call) for call in part["calls"])
 
     def apply(self, entry: JsonObject) -> None:
-        """Apply the changes in an entry to the state."""
         self._has_entries = True
         for name in entry["tables"]:
             self._tables.setdefault(name, {})

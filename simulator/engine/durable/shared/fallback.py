@@ -1,8 +1,7 @@
-"""The middleware of a replica.
+"""The middleware of a replica: admits a request, finds the request's world, and serves or forwards the request.
 
-The middleware admits a request, finds the request's world, and serves or forwards the request. The sequence of these
-steps is important. A request is admitted before its body is read and before its world is looked up. Otherwise, an
-unauthenticated caller could make a replica take a world, reserve a key or wait for the database.
+A request is admitted before its body is read and before its world is looked up. Otherwise, an unauthenticated caller
+could make a replica take a world, reserve a key or wait for the database.
 """
 
 from __future__ import annotations
@@ -44,9 +43,8 @@ _WHY: dict[Reason, str] = {
     "busy": "no replica loaded the world in time. Nothing was done. Send the request again.",
     "stopping": "this replica is stopping. Nothing was done. Send the request again.",
     "unavailable": "there is no connection to PostgreSQL. Nothing was done. Send the request again later.",
-    "unknown": "the connection to the replica with this world was lost during the request. The request may "
-    "or may not have been carried out. "
-    "Check the result, or send it again with the same Idempotency-Key.",
+    "unknown": "the connection to the replica with this world was lost during the request. The request may or may not "
+    "have been carried out. Check the result, or send it again with the same Idempotency-Key.",
 }
 
 Refusal: TypeAlias = Callable[[Scope], str | None]
@@ -67,9 +65,7 @@ class _Call:
 
     @property
     def reach(self) -> Access | None:
-        """The worlds that the caller's control token can access, if the request creates a world and the token has a
-        world limit. Otherwise None.
-        """
+        """The access of the caller's control token, if the request creates a world and the token has a world limit."""
         if self.admission is None or self.admission.row.name != "create_world":
             return None
         return self.admission.access if self.admission.access.most_worlds is not None else None
@@ -161,9 +157,8 @@ class FallbackApp:
     # Serving and forwarding
 
     async def _with_keys(self, wanted: Wanted, call: _Call) -> None:
-        """Serve or forward a request that assigns keys to a world.
-
-        Raise `ControlError` 409 if another world has one of these keys. The other world can be on any replica.
+        """Serve or forward a request that assigns keys to a world. Raise `ControlError` 409 if another world has one of
+        them.
         """
         store, world = self._sharing.store, wanted.world
         reserved = await store.reserve(wanted.keys, world)
@@ -229,9 +224,7 @@ class FallbackApp:
         )
 
     async def _routed_also(self, world: str, call: _Call) -> None:
-        """Serve a request that creates the world `world` from a snapshot of another world. This replica serves the
-        request, and then owns both worlds.
-        """
+        """Serve a request that creates `world` from a snapshot of another world. This replica then owns both worlds."""
         ticket, decision = await self._sharing.ask(world, is_forwarded=True, may_repeat=False, creates=True)
         if isinstance(decision, Serve):
             try:
@@ -273,11 +266,7 @@ class FallbackApp:
     # All worlds
 
     async def _list(self, call: _Call) -> None:
-        """Serve `GET /worlds`.
-
-        The response lists all worlds. Worlds that a replica owns are fetched from this replica. Other worlds are read
-        from the database.
-        """
+        """Serve `GET /worlds`. Worlds that a replica owns are fetched from it. Others are read from the database."""
         scope, send, gone = call.scope, call.send, call.receive.gone
         query = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
         limit = query.get("limit", "")
@@ -301,45 +290,38 @@ class FallbackApp:
                 answer = _Collected()
                 await self(one, _ReplayedBody(b"", gone), answer)
             if answer.status == 200:
-                shown.append(loads(bytes(answer.body)))
-            elif answer.status == 503 and (error := loads(bytes(answer.body))["error"])["code"] == UNREADABLE:
+                shown.append(loads(answer.body))
+            elif answer.status == 503 and (error := loads(answer.body)["error"])["code"] == UNREADABLE:
                 unreadable.append({"id": world, "why": error["unreadable"]})
             elif answer.status != 404:
-                await write_raw(scope, send, answer.status, bytes(answer.body), "application/json", [])
+                await write_raw(scope, send, answer.status, answer.body, "application/json", [])
                 return
         await write_raw(scope, send, 200, dumps({"data": shown, "unreadable": unreadable}), "application/json", [])
 
     async def _prune(self, call: _Call) -> None:
-        """Serve `POST /prune`.
-
-        First, a dry run lists the worlds to delete. Then the replica that owns a world checks the world again and
-        deletes it.
-        """
+        """Serve `POST /prune`: list the worlds to delete. Then their owners check them again and delete them."""
         scope, send, gone = call.scope, call.send, call.receive.gone
         looking = _Collected()
         said = {"dry_run": False, **object_of(call.receive.body)}
         body = dumps({**said, "dry_run": True}) if said.get("dry_run") is False else call.receive.body
         await self._app(scope, _ReplayedBody(body, gone), looking)
         if looking.status != 200 or said.get("dry_run"):
-            await write_raw(scope, send, looking.status, bytes(looking.body), "application/json", [])
+            await write_raw(scope, send, looking.status, looking.body, "application/json", [])
             return
         ended: list[str] = []
-        for world in loads(bytes(looking.body))["ended"]:
+        for world in loads(looking.body)["ended"]:
             answer = _Collected()
             await self(scope, _ReplayedBody(dumps({**said, "world": world}), gone), answer)
             if answer.status == 200:
-                ended += loads(bytes(answer.body))["ended"]
+                ended += loads(answer.body)["ended"]
             else:
-                await write_raw(scope, send, answer.status, bytes(answer.body), "application/json", [])
+                await write_raw(scope, send, answer.status, answer.body, "application/json", [])
                 return
         await write_raw(scope, send, 200, dumps({"ended": ended, "dry_run": False}), "application/json", [])
 
 
 class _ReplayedBody:
-    """The `receive` callable of a request after its body was read.
-
-    The callable returns the body first, then later messages from the connection.
-    """
+    """The `receive` callable of a request after its body was read. It returns the body, then later messages."""
 
     def __init__(self, body: bytes, gone: Receive) -> None:
         self.body, self.gone = body, gone
@@ -356,7 +338,7 @@ class _Collected:
     """A `send` callable that collects a response."""
 
     def __init__(self) -> None:
-        self.status, self.body = 0, bytearray()
+        self.status, self.body = 0, b""
 
     async def __call__(self, message: MutableMapping[str, Any]) -> None:
         self.status = message.get("status", self.status)
@@ -364,11 +346,7 @@ class _Collected:
 
 
 def _unavailable(path: str, why: str) -> ApiError | ControlError:
-    """Return the error 503 for a request that could not be served.
-
-    For an API request, the error code is from the specification. For a control request, the error code is one of the
-    simulator's own codes.
-    """
+    """Return the error 503 for a request that could not be served, with a code of the API that was called."""
     message = f"The request was not served: {why}"
     if CONTROL_BASE in path:
         return ControlError(503, "storage_unavailable", message)

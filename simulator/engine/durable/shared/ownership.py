@@ -139,9 +139,7 @@ class Release:
 
 @dataclass(frozen=True)
 class Connect:
-    """Tells the caller: open a new database connection, which holds the locks of this replica's worlds. Retry until it
-    is open, then call `connected`.
-    """
+    """Tells the caller: open a new database connection. Retry until it is open, then call `connected`."""
 
 
 @dataclass(frozen=True)
@@ -305,7 +303,7 @@ class Ownership:
     # Database events
 
     def granted(self, session: int, world: str, epoch: int) -> list[Step]:
-        """Serve the requests that wait for a world, after its lock was acquired and its state was read."""
+        """Serve the waiting requests of a world whose lock was acquired and whose state was read."""
         if self._is_former(session):
             return []
         self._owners.pop(world, None)
@@ -316,10 +314,7 @@ class Ownership:
         return [*steps, *self._leave(world, held)] if self.is_draining else steps
 
     def denied(self, session: int, world: str, owner: str | None) -> list[Step]:
-        """Handle the case that a world cannot be locked because another connection holds the lock.
-
-        `owner` is the saved address of the world's owner.
-        """
+        """Handle a world whose lock another connection holds. `owner` is the saved address of the world's owner."""
         if self._is_former(session):
             return []
         waiting = self._held.pop(world).waiting
@@ -328,14 +323,13 @@ class Ownership:
         if owner is None or owner == self.address:
             return [*map(self._put_off, waiting), *self._drained()]
         self._owners[world] = owner
-        steps = [step for ask in waiting for step in self._denied(ask)]
+        steps: list[Step] = []
+        for ask in waiting:
+            steps += [_refuse(ask, "elsewhere")] if ask.is_forwarded else self._take(ask)
         return [*steps, *self._drained()]
 
-    def _denied(self, ask: Ask) -> list[Step]:
-        return [_refuse(ask, "elsewhere")] if ask.is_forwarded else self._take(ask)
-
     def absent(self, session: int, world: str) -> list[Step]:
-        """Handle a failure to lock a world, because the world does not exist."""
+        """Handle a world that does not exist, so that it cannot be locked."""
         if self._is_former(session):
             return []
         steps: list[Step] = []

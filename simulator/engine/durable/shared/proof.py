@@ -1,9 +1,8 @@
 """The proof that a request was forwarded by another replica that uses the same database.
 
 A forwarding replica adds a header with the world's id. Without the proof, any caller could set this header. The proof
-is valid only for one replica, one world and one request. The proof covers the request's method, path, query, bearer
-token and body. Replaying the same request gains nothing, because the request is not forwarded again and its token is
-checked.
+covers the replica, the world, and the request's method, path, query, bearer token and body. Replaying the same request
+gains nothing, because the request is not forwarded again and its token is checked.
 """
 
 from __future__ import annotations
@@ -44,9 +43,7 @@ def path_of(scope: Scope) -> bytes:
 
 
 def take_out(scope: Scope) -> tuple[Scope, dict[bytes, bytes]]:
-    """Remove the headers that a forwarding replica adds. Return the request without these headers, and the removed
-    headers.
-    """
+    """Return a request without the headers that a forwarding replica adds, and these headers."""
     headers = [(name, value) for name, value in scope["headers"] if name not in (FORWARDED, PROOF)]
     if len(headers) == len(scope["headers"]):
         return scope, {}
@@ -54,9 +51,7 @@ def take_out(scope: Scope) -> tuple[Scope, dict[bytes, bytes]]:
 
 
 def proved_world(secret: bytes, address: str, given: dict[bytes, bytes], scope: Scope, body: bytes) -> str | None:
-    """Return the id of the world to which another replica has assigned this request, or None if the request was not
-    forwarded.
-    """
+    """Return the id of the world that another replica has found for this request, or None if none has forwarded it."""
     if not given or not secret:  # The store has not been opened yet.
         return None
     world = given.get(FORWARDED, b"").decode("latin-1")

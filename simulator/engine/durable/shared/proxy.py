@@ -19,10 +19,7 @@ _CONNECT_SECONDS = 1.0
 _CHECK_SECONDS = 1.0
 """The interval between ownership checks while the owner does not respond."""
 _HOP_BY_HOP = frozenset(
-    (
-        *(b"connection", b"keep-alive", b"proxy-connection", b"te", b"trailer", b"transfer-encoding", b"upgrade"),
-        *(b"expect", b"date"),
-    )
+    b"connection keep-alive proxy-connection te trailer transfer-encoding upgrade expect date".split()
 )
 """Headers that apply to one connection only."""
 
@@ -85,9 +82,7 @@ async def forward(
 async def _open(address: str, world: str, scope: Scope, body: bytes, secret: bytes) -> Stream:
     query = scope["query_string"]
     url = f"{address}{path_of(scope).decode('latin-1')}{'?' if query else ''}{query.decode('latin-1')}"
-    headers = [
-        (name, value) for name, value in scope["headers"] if name not in _HOP_BY_HOP and name != b"content-length"
-    ]
+    headers = [pair for pair in scope["headers"] if pair[0] not in _HOP_BY_HOP and pair[0] != b"content-length"]
     proof = proof_of(secret, address, world, scope, body)
     headers += [(FORWARDED, world.encode("latin-1")), (PROOF, proof.encode())]
     return await open_stream(scope["method"], url, headers, body, connect_seconds=_CONNECT_SECONDS)

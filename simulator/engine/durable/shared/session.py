@@ -1,6 +1,4 @@
-"""Connections to PostgreSQL. One of them is the owning session, which holds the locks. PostgreSQL closes this session
-after some seconds of silence.
-"""
+"""Connections to PostgreSQL. PostgreSQL closes the owning session, which holds the locks, after seconds of silence."""
 
 from __future__ import annotations
 
@@ -19,13 +17,7 @@ LEASE_SECONDS = 3.0
 _BEATS = 3
 """The number of queries that an idle session sends within this time, so that it is not closed."""
 _MARK = "SELECT set_config('rampsim.session', gen_random_uuid()::text, false)"
-_EXPECTED = (
-    OSError,
-    TimeoutError,
-    asyncpg.InterfaceError,
-    asyncpg.InternalClientError,
-    asyncpg.ClientConfigurationError,
-)
+_EXPECTED = (OSError, asyncpg.InterfaceError, asyncpg.InternalClientError, asyncpg.ClientConfigurationError)
 _log = logging.getLogger(__name__)
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 SESSION = "SELECT current_setting('rampsim.session', true)"
@@ -97,9 +89,7 @@ class OwningSession:
 
     @asynccontextmanager
     async def use(self) -> AsyncIterator[Connection]:
-        """Return a context manager that reserves the connection for one caller. Raise `OwnershipLost` if the session
-        has ended.
-        """
+        """Reserve the connection for one caller. Raise `OwnershipLost` if the session has ended."""
         async with self._turn:
             connection = self._connection
             if connection is None:
@@ -112,26 +102,17 @@ class OwningSession:
                 raise
 
     def compare(self, mark: str | None) -> None:
-        """Raise `OwnershipLost` if `mark`, which a query returned, identifies another session.
-
-        This happens if a connection pooler has replaced the session.
-        """
+        """Raise `OwnershipLost` if `mark`, which a query returned, is from another session of a connection pooler."""
         if mark != self._mark:
             raise OwnershipLost("the PostgreSQL session changed; connect without a connection pooler")
 
     async def confirm(self) -> None:
-        """Confirm that this session still exists and therefore holds its locks.
-
-        Raise `OwnershipLost` if the session has ended.
-        """
+        """Raise `OwnershipLost` if this session, which holds the locks, has ended."""
         async with self.use() as connection:
             self.compare(await connection.fetchval(SESSION))
 
     async def _beat(self, connection: Connection) -> None:
-        """Send a query at intervals, so that PostgreSQL keeps the session open.
-
-        The queries also let the replica notice a lost session sooner.
-        """
+        """Send a query at intervals. PostgreSQL then keeps the session open, and a lost session is noticed sooner."""
         with suppress(StoreError, TimeoutError):
             while True:
                 await asyncio.sleep(self._lease_seconds / _BEATS)

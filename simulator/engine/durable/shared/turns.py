@@ -1,8 +1,7 @@
 """Locks that let a control token with a world limit create only one world at a time, across all replicas.
 
-The limit `most_worlds` is compared with the number of worlds in the database. If two replicas counted at the same time,
-both would allow one more world. A replica therefore holds a lock from the time when it counts the worlds until the new
-world is committed.
+If two replicas compared the number of worlds in the database with `most_worlds` at the same time, both would allow one
+more world. A replica therefore holds a lock from then until the new world is committed.
 """
 
 from __future__ import annotations
@@ -24,10 +23,7 @@ _BUSY = "Other worlds are being created with this token. Nothing was done. Send 
 
 
 class Turns:
-    """The locks that one replica uses to create one world at a time for each control token.
-
-    The replica's owning connection holds the locks, so the locks end when this connection ends.
-    """
+    """The locks of one replica. Its owning connection holds them, so they end when this connection ends."""
 
     def __init__(self, store: PostgresStore, persistence: Persistence) -> None:
         self._store = store
@@ -36,7 +32,7 @@ class Turns:
 
     @asynccontextmanager
     async def of(self, access: Access | None) -> AsyncIterator[None]:
-        """Return a context manager that holds the lock for a control token. If `access` is None, no lock is taken.
+        """Hold the lock for a control token, or no lock if `access` is None.
 
         Raise `ControlError` 503 if other requests hold the lock for too long.
         """
@@ -59,14 +55,10 @@ class Turns:
             try:
                 yield
             finally:
-                await self._committed()
+                if (unsettled := self._persistence.unsettled()) is not None:
+                    with suppress(Unavailable):
+                        await asyncio.shield(unsettled)
                 with suppress(StoreError):  # The connection has ended, which released the lock.
                     await asyncio.shield(self._store.end_turn(access.prefix))
         finally:
             lock.release()
-
-    async def _committed(self) -> None:
-        unsettled = self._persistence.unsettled()
-        if unsettled is not None:
-            with suppress(Unavailable):
-                await asyncio.shield(unsettled)

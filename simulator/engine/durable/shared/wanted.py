@@ -34,20 +34,14 @@ class Wanted:
 
 
 class Finder:
-    """Determines which world a request needs. The worlds of keys and tokens that are looked up in the database are
-    cached.
-    """
+    """Determines which world a request needs. The worlds of keys and tokens from the database are cached."""
 
     def __init__(self, sharing: Sharing) -> None:
         self._sharing = sharing
         self._known: OrderedDict[str, str] = OrderedDict()
 
     async def of_interface(self, incoming: Incoming) -> Wanted:
-        """Return the world that an API request needs.
-
-        The key or token in the request determines the world. If there is no known key or token, return the world
-        `default`.
-        """
+        """Return the world of the key or token in an API request, or `default` if there is no known key or token."""
         environment, below = split_base(self._sharing.environments, incoming.path)
         found = environment and self._sharing.finds(below)
         exchange = self._sharing.exchange
@@ -57,11 +51,11 @@ class Finder:
         return Wanted(world or DEFAULT_WORLD, creates=world is None)
 
     async def of_control(self, path: str, incoming: Incoming, admission: Admission) -> Wanted | str | None:
-        """Return the world that a control request needs.
+        """Return the world that a control request needs, "worlds" for a list of all worlds, or "prune" for the deletion
+        of several worlds.
 
-        Return "worlds" for a list of all worlds, or "prune" for the deletion of several worlds. Return None for a
-        request that any replica can serve. Such a request does not concern a world, has an invalid world id, or has a
-        token that cannot access the world.
+        Return None for a request that any replica can serve: the request does not concern a world, has an invalid world
+        id, or has a token that cannot access the world.
         """
         wanted = await self._of_control(path, incoming)
         if isinstance(wanted, Wanted):
@@ -91,10 +85,8 @@ class Finder:
         return Wanted(named or DEFAULT_WORLD, creates=named in (None, DEFAULT_WORLD))
 
     async def _new_world(self, incoming: Incoming) -> Wanted | None:
-        """Return the world that a `POST /worlds` request needs.
-
-        Any replica can serve a request that will be refused, or whose world gets a generated id. Return None for such a
-        request.
+        """Return the world that a `POST /worlds` request needs, or None if the request will be refused or the world
+        gets a generated id.
         """
         said = object_of(incoming.body)
         world, snapshot = said.get("id"), said.get("from_snapshot")
@@ -119,12 +111,10 @@ class Finder:
 
 
 def _may_be(world: str, admission: Admission) -> bool:
-    """Return True if the world id is valid and the caller may use the world.
-
-    Webhook deliveries need no permission, because an inbox in any world accepts deliveries.
+    """Return True if the world id is valid and the caller may use the world, or if the request is a webhook delivery,
+    which any inbox accepts.
     """
-    reached = not admission.is_known or admission.access.reaches(world)
-    return reached and _NAME.fullmatch(world) is not None
+    return (not admission.is_known or admission.access.reaches(world)) and _NAME.fullmatch(world) is not None
 
 
 def object_of(body: bytes | None) -> dict[str, Any]:
@@ -137,10 +127,7 @@ def object_of(body: bytes | None) -> dict[str, Any]:
 
 
 def _keys_in(document: bytes) -> Sequence[str]:
-    """Return the API keys in an exported world, or an empty list if the body is not an exported world.
-
-    The control API later refuses a body that is not an exported world.
-    """
+    """Return the API keys in an exported world. The control API later refuses any other body."""
     try:
         tables: Any = loads(document)["tables"]
         keys = [key for name, rows in tables.items() if "api_keys" in name for key, _ in rows]
