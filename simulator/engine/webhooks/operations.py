@@ -78,7 +78,7 @@ def create_webhook(call: Call[bodies.NewWebhook, None, None]) -> Probe:
     "Change an endpoint, disable it, or enable it again",
     answer=lambda: shapes.WebhookEndpoint,
     load=_FIND,
-    errors=("not_found", "invalid_webhook_url", "unsupported_event"),
+    errors=("invalid_webhook_url", "unsupported_event"),
 )
 def update_webhook(call: Call[bodies.WebhookChange, None, Webhook]) -> shapes.WebhookEndpoint | Probe:
     """Changes the fields that the request contains.
@@ -125,7 +125,7 @@ def _switch(world: World, endpoint: Webhook, wanted: str) -> Webhook:
     return move(world, endpoint, "disable")
 
 
-@operation("DELETE /webhooks/{id}", "Remove an endpoint", load=_FIND, errors=("not_found",))
+@operation("DELETE /webhooks/{id}", "Remove an endpoint", load=_FIND)
 def delete_webhook(call: Call[None, None, Webhook]) -> None:
     """Removes an endpoint. Later events are not sent to it, and no attempt is retried."""
     cancel_planned(call.world, call.resource.id)
@@ -136,7 +136,7 @@ def delete_webhook(call: Call[None, None, Webhook]) -> None:
     "POST /webhooks/{id}/test",
     "Send a webhook.test event to this endpoint",
     load=_FIND,
-    errors=("not_found", "invalid_state"),
+    errors=("invalid_state",),
 )
 def test_webhook(call: Call[Nothing, None, Webhook]) -> shapes.WebhookTestAnswer:
     """Sends a webhook.test event to this endpoint only, and returns the envelope.
@@ -206,7 +206,6 @@ DELIVERIES = Listing(
     answer=lambda: shapes.DeliveryPage,
     query=DELIVERIES,
     load=_FIND,
-    errors=("not_found",),
 )
 def list_webhook_deliveries(call: Call[None, ListRequest, Webhook]) -> Page[shapes.WebhookDelivery]:
     """Lists the delivery attempts of one endpoint, newest first.
@@ -227,7 +226,7 @@ def list_webhooks(call: Call[None, ListRequest, None]) -> Page[shapes.WebhookEnd
     return page(call, ENDPOINTS, lambda world, record: shapes.render_webhook(world, record))
 
 
-@operation("GET /webhooks/{id}", "One endpoint", load=_FIND, errors=("not_found",), shows="webhook")
+@operation("GET /webhooks/{id}", "One endpoint", load=_FIND, shows="webhook")
 def get_webhook(call: Call[None, None, Webhook]) -> shapes.WebhookEndpoint:
     """Shows one endpoint, without its signing key."""
     return shapes.render_webhook(call.world, call.resource)

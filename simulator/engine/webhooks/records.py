@@ -56,28 +56,21 @@ class PendingAttempt:
     event_id: Id
     endpoint_id: Id
     stage: int | None = 0
-    """The position in the retry schedule, 0 for the first attempt.
-
-    The position is None for copies and resends, which are not retried.
-    """
+    """The position in the retry schedule, 0 for the first attempt, or None for copies and resends (not retried)."""
     after: int = 0
     """The number of the previous attempt."""
     plan: DeliveryPlan | None = None
     """The effects of a fault, or None if faults were not matched yet."""
     place: tuple[int, ...] = ()
-    """The position among the attempts at the same simulated time.
+    """The position among the attempts at the same simulated time, or () for the position of the attempt's event.
 
-    A non-empty tuple contains three numbers: the number of the newest event when the attempt was resent or became due,
-    a sequence number, and 0. An empty tuple means the position of the attempt's event. A held attempt directly follows
-    the attempt that it waited for.
+    The three numbers are the newest event when the attempt was resent or became due, a sequence number, and 0. A held
+    attempt directly follows the attempt that it waited for.
     """
     delayed_after: int | None = field(default=None, metadata={"saved_as": "since"})
     """The number of completed first attempts to the endpoint when a fault started to delay this attempt."""
     held_for: int | None = 0
-    """A held attempt starts when this number of first attempts has been completed.
-
-    If None, the attempt starts after the final event of its object.
-    """
+    """The number of completed first attempts that starts a held attempt, or None for the final event of its object."""
     cause: DeliveryCause = "first"
 
     saved_as: ClassVar[str] = "Due"
@@ -161,10 +154,7 @@ class Outcome:
 
     status: int | None
     error: str | None = None
-    """The reason for a failure.
-
-    If there is also a status, a fault lost the response: the receiver sent it, but the service did not see it.
-    """
+    """The reason for a failure. If there is also a status, a fault lost the response that the receiver sent."""
     duration_ms: int = 0
     """The duration in milliseconds on the machine's clock."""
     request_headers: tuple[tuple[str, str], ...] = ()

@@ -210,9 +210,7 @@ _ZONES: Mapping[str, tuple[str, int]] = {
     "KES": ("Nairobi", 3), "TZS": ("Dar es Salaam", 3), "NGN": ("Lagos", 1), "ZAR": ("Johannesburg", 2),
     "ZMW": ("Lusaka", 2),
 }  # fmt: skip
-"""A city in the country of each fiat currency, with its offset from UTC in hours. None of these cities has daylight
-saving time.
-"""
+"""A city in the country of each fiat currency, with its offset from UTC in hours. None has daylight saving time."""
 _MIDNIGHT = datetime(2026, 1, 6, tzinfo=UTC)
 _MOMENTS: Mapping[str, datetime] = {
     "before midnight UTC": _MIDNIGHT - timedelta(seconds=30),

@@ -39,9 +39,7 @@ _COMPLETED = (
 _REFUNDED = Step("transaction.refunded", "refund")
 _SYMBOL, _NETWORK, _AMOUNT = "XLM", "STELLAR", Decimal(1)
 _RECIPIENT = {"destination": {"type": "platform_user", "email": "amina@example.test"}}
-"""The recipient of the recurring payment. A transfer within the service completes immediately, so no further action is
-needed.
-"""
+"""The recipient of the recurring payment. A transfer within the service completes immediately, without an action."""
 
 
 def _run_twice(call: Ask, control: ControlClient, reference: str) -> str:

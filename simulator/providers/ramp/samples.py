@@ -1,6 +1,4 @@
-"""Sample request data that the service accepts, such as amounts, addresses and phone numbers, and the ledger's
-currencies.
-"""
+"""Sample request data that the service accepts, such as amounts and addresses, and the ledger's currencies."""
 
 from __future__ import annotations
 

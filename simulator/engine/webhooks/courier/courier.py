@@ -47,10 +47,7 @@ class Unanswered(Exception):
         self.url = url
         """The URL of the receiver."""
         self.waited_seconds = waited_seconds
-        """The number of seconds for which the world still had attempts in flight.
-
-        None if the receiver may be the caller itself.
-        """
+        """The seconds for which the world had attempts in flight, or None if the receiver may be the caller."""
 
 
 @dataclass(frozen=True)
@@ -60,19 +57,11 @@ class Patience:
     seconds: float
     """The limit for the attempts in `attempts`."""
     attempts: frozenset[str]
-    """Ids of attempts whose receivers may be the caller itself.
-
-    In that case, caller and receiver wait for each other.
-    """
+    """Ids of attempts whose receivers may be the caller itself, so that both would wait for each other."""
     rest_seconds: float = inf
-    """The limit for attempts that are not in `attempts`. It is longer than a single attempt can take, so that the
-    caller waits for receivers that do respond.
-    """
+    """The limit for other attempts, longer than a single attempt can take, to wait for receivers that respond."""
     most_seconds: float = inf
-    """The limit that applies even if all receivers respond immediately.
-
-    It is needed because each response may start further attempts.
-    """
+    """The limit even if all receivers respond immediately, because each response may start further attempts."""
 
 
 @dataclass
@@ -348,9 +337,7 @@ class Courier:
         return await self._transport.post(url, headers, body, limit_seconds, webhooks.url_policy(world))
 
     def sender_of(self, signature: str) -> tuple[bool, World | None]:
-        """Return (was_sent, world): if a request with this signature was sent recently, and its world unless it has
-        ended.
-        """
+        """Return (was_sent, world): if a request had this signature recently, and its world unless that has ended."""
         sender = self._senders.get(signature)
         return sender is not None, None if sender is None else sender()
 

@@ -21,9 +21,7 @@ _FLIPPED = str.maketrans("0123456789abcdef", "fedcba9876543210")
 
 
 def deliver_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan:
-    """Return the effects of the first fault that matches a delivery, or `NO_FAULT`. This counts a hit of the fault, so
-    call it inside a transaction.
-    """
+    """Return the effects of the first fault that matches a delivery, or `NO_FAULT`, and count its hit."""
 
     def fits(_: str, fault: faults.WebhookFault) -> bool:
         return not fault.deliver.before_answer and _fits(world, event, endpoint, fault)
@@ -63,9 +61,7 @@ def save_plan(world: World, place: str, plan: DeliveryPlan) -> None:
 
 
 def take_plan(world: World, place: str) -> DeliveryPlan | None:
-    """Remove and return the saved effects of a fault on the queued event at `place`, or None. Call this inside a
-    transaction.
-    """
+    """Remove and return the saved effects of a fault on the queued event at `place`, or None."""
     plans = world.store[records.WAITING_PLANS]
     plan = plans.get(place)
     if plan is not None:
@@ -138,9 +134,7 @@ def held(
 def freed(
     world: World, queue: EndpointQueue, attempt: records.Attempt, event: Event, *, acknowledged: bool
 ) -> tuple[PendingAttempt, ...]:
-    """Return the held attempts that may start now that `attempt` has ended and `queue` counts it. `acknowledged` is
-    True if the receiver accepted it.
-    """
+    """Return the held attempts that may start now that `attempt` has ended. `queue` already counts it."""
 
     def may_go(pending: PendingAttempt) -> bool:
         if pending.held_for is not None:

@@ -93,9 +93,7 @@ def _forget_lapsed(world: World, wall_ms: int) -> None:
 
 
 def _is_expired(world: World, token: Token, wall_ms: int) -> bool:
-    """Return True if a token has expired. If the world's clock is scaled, the token's lifetime must also be over in
-    wall-clock time.
-    """
+    """Return True if a token has expired. With a scaled clock, it must also have expired in wall-clock time."""
     still_on_the_wall = world.clock.mode == "scaled" and wall_ms < token.wall_expires_at_ms
     return world.now_ms >= token.expires_at_ms and not still_on_the_wall
 

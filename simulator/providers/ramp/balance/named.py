@@ -28,9 +28,7 @@ def named_asset(symbol: str, network: str) -> Currency | None:
 
 
 def require_fiat(code: str, method: str | None = None) -> Currency:
-    """Return the fiat currency with the given code. Raise `ApiError` 422 unsupported_pair if it is unknown or does not
-    support the payment method.
-    """
+    """Return a fiat currency. Raise `ApiError` 422 unsupported_pair if it is unknown or does not have the method."""
     money = reference.fiat(code)
     if money is None:
         raise reference.UNSUPPORTED_PAIR.error(f"{code!r} is not a supported fiat currency.", "fiat_currency")

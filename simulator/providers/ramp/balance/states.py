@@ -33,9 +33,7 @@ SEND = Machine(
         "failed": (),
     },
 )
-"""An internal transfer makes the transition `settle` immediately. For all other sends, the blockchain decides when
-`complete` happens.
-"""
+"""An internal transfer makes the transition `settle` immediately. A blockchain decides when `complete` happens."""
 
 SWAP = Machine(
     "swap transaction",

@@ -11,7 +11,7 @@ from simulator.engine.rows.operation import Call, OperationDecorator, Variants, 
 from simulator.engine.text.shapes import Page
 from simulator.providers.ramp import reference
 from simulator.providers.ramp.beneficiaries import bodies, records, shapes
-from simulator.providers.ramp.beneficiaries.records import BankAccountDetails, Beneficiary, Details, PhoneNumberDetails
+from simulator.providers.ramp.beneficiaries.records import Beneficiary, Details
 from simulator.providers.ramp.beneficiaries.states import MEANINGS, UNSUPPORTED_PROVIDER
 from simulator.providers.ramp.shapes import COUNTRY_CODES, FIAT_CODES, SHORT, SHORT_NETWORKS, FiatCode
 
@@ -72,55 +72,31 @@ def _fiat_of(body: bodies.CreateBankAccountBeneficiary | bodies.CreatePhoneNumbe
 
 def _details(body: bodies.AnyBeneficiary, environment: str) -> Details:
     if isinstance(body, bodies.CreateBankAccountBeneficiary):
-        return _bank_account(body)
+        account = body.bank_account
+        found = reference.require_bank(body.country, account.bank_code, "bank_account.bank_code")
+        number, holder = account.account_number, account.account_name
+        return {"bank_code": found.code, "bank_name": found.name, "account_number": number, "account_name": holder}
     if isinstance(body, bodies.CreatePhoneNumberBeneficiary):
-        return _phone_number(body)
+        phone, country = body.phone_number, body.country
+        if not reference.is_phone(phone.phone_number, country):
+            message = f"{phone.phone_number!r} is not a phone number in {country} in international format."
+            raise reference.INVALID_PHONE_NUMBER.error(message, "phone_number.phone_number")
+        if phone.provider not in reference.PROVIDERS[country]:
+            known = phone.provider in reference.PROVIDER_CODES
+            message = f"The mobile money provider {phone.provider!r} is not supported in {country}."
+            code = reference.UNSUPPORTED_PAIR if known else UNSUPPORTED_PROVIDER
+            raise code.error(message, "phone_number.provider")
+        return {"phone_number": phone.phone_number, "provider": phone.provider}
     assert isinstance(body, bodies.CreateWalletAddressBeneficiary)  # there are only three types
-    return _wallet_address(body.wallet_address, environment)
-
-
-def _bank_account(body: bodies.CreateBankAccountBeneficiary) -> BankAccountDetails:
-    given = body.bank_account
-    found = reference.require_bank(body.country, given.bank_code, "bank_account.bank_code")
-    return {
-        "bank_code": found.code,
-        "bank_name": found.name,
-        "account_number": given.account_number,
-        "account_name": given.account_name,
-    }
-
-
-def _phone_number(body: bodies.CreatePhoneNumberBeneficiary) -> PhoneNumberDetails:
-    given = body.phone_number
-    if not reference.is_phone(given.phone_number, body.country):
-        raise reference.INVALID_PHONE_NUMBER.error(
-            f"{given.phone_number!r} is not a phone number in {body.country} in international format.",
-            "phone_number.phone_number",
-        )
-    if given.provider not in reference.PROVIDERS[body.country]:
-        code = reference.UNSUPPORTED_PAIR if given.provider in reference.PROVIDER_CODES else UNSUPPORTED_PROVIDER
-        raise code.error(
-            f"The mobile money provider {given.provider!r} is not supported in {body.country}.", "phone_number.provider"
-        )
-    return {"phone_number": given.phone_number, "provider": given.provider}
-
-
-def _wallet_address(given: bodies.WalletAddress, environment: str) -> records.WalletAddressDetails:
-    network = SHORT[given.network]
-    if reference.asset(_ASSET_SPELLINGS.get(given.asset, given.asset), network) is None:
-        raise reference.UNSUPPORTED_ASSET.error(
-            f"{given.asset!r} is not available on {given.network}.", "wallet_address.asset"
-        )
-    if not reference.is_address(network, given.wallet_address, environment):
-        raise reference.INVALID_WALLET_ADDRESS.error(
-            f"{given.wallet_address!r} is not an address on {given.network}.", "wallet_address.wallet_address"
-        )
-    return {
-        "wallet_address": given.wallet_address,
-        "network": given.network,
-        "asset": given.asset,
-        "memo": given.memo or "",
-    }
+    wallet = body.wallet_address
+    network, address = SHORT[wallet.network], wallet.wallet_address
+    if reference.asset(_ASSET_SPELLINGS.get(wallet.asset, wallet.asset), network) is None:
+        message = f"{wallet.asset!r} is not available on {wallet.network}."
+        raise reference.UNSUPPORTED_ASSET.error(message, "wallet_address.asset")
+    if not reference.is_address(network, address, environment):
+        message = f"{address!r} is not an address on {wallet.network}."
+        raise reference.INVALID_WALLET_ADDRESS.error(message, "wallet_address.wallet_address")
+    return {"wallet_address": address, "network": wallet.network, "asset": wallet.asset, "memo": wallet.memo or ""}
 
 
 @operation("DELETE /beneficiaries/{id}", "Remove a beneficiary; past transactions are unaffected", load=_FIND)

@@ -177,9 +177,7 @@ def _fields(groups: Sequence[int]) -> Iterator[tuple[str, Sequence[int]]]:
 
 
 def _payee(message: bytes, signature: bytes, named: Sequence[int] | None) -> str:
-    """Return the public key that signed the invoice. Raise `ValueError` if the signature is invalid, or if the invoice
-    names a different public key.
-    """
+    """Return the public key that signed the invoice. Raise `ValueError` if the invoice names another, or none did."""
     from coincurve import PublicKey
 
     try:

@@ -23,7 +23,7 @@ def render_wallet(world: World, wallet: Wallet) -> shapes.WalletShape:
         "created_at": format_timestamp(wallet.created_at_ms),
     }
     if wallet.network == "stellar":
-        stellar: shapes.StellarWallet = {
+        return {
             "id": wallet.id,
             "network": "stellar",
             "assets": assets,
@@ -32,17 +32,15 @@ def render_wallet(world: World, wallet: Wallet) -> shapes.WalletShape:
             "memo_type": "id",
             **tail,
         }
-        return stellar
     if wallet.network == "celo":
-        celo: shapes.CeloWallet = {
+        return {
             "id": wallet.id,
             "network": "celo",
             "assets": assets,
             "address": wallet.address,
             **tail,
         }
-        return celo
-    bitcoin: shapes.BitcoinWallet = {
+    return {
         "id": wallet.id,
         "network": "bitcoin",
         "assets": assets,
@@ -51,7 +49,6 @@ def render_wallet(world: World, wallet: Wallet) -> shapes.WalletShape:
         "confirmations_required": required_confirmations(wallet.network),
         **tail,
     }
-    return bitcoin
 
 
 def _addresses(world: World, wallet: Wallet) -> list[shapes.LightningAddressShape]:
@@ -106,7 +103,7 @@ class _Reason(TypedDict, total=False):
 def render_deposit(world: World, deposit: Deposit) -> shapes.DepositShape:
     """Return a deposit (S12). An on-chain deposit has `confirmations`, and a failed deposit has `reason`."""
     if deposit.channel == "lightning":
-        over_lightning: shapes.LightningDeposit = {
+        return {
             "id": deposit.id,
             "wallet_id": deposit.wallet_id,
             "network": "bitcoin",
@@ -118,9 +115,8 @@ def render_deposit(world: World, deposit: Deposit) -> shapes.DepositShape:
             "reference": deposit.reference,
             "created_at": format_timestamp(deposit.created_at_ms),
         }
-        return over_lightning
     reason: _Reason = {} if deposit.reason is None else {"reason": deposit.reason}
-    on_chain: shapes.OnChainDeposit = {
+    return {
         "id": deposit.id,
         "wallet_id": deposit.wallet_id,
         "network": deposit.network,
@@ -134,7 +130,6 @@ def render_deposit(world: World, deposit: Deposit) -> shapes.DepositShape:
         **reason,
         "created_at": format_timestamp(deposit.created_at_ms),
     }
-    return on_chain
 
 
 def required_confirmations(network: str) -> int:

@@ -1,6 +1,4 @@
-"""Fee products, which define the price of each operation, the fee calculator, the currency listing, and the pricing
-functions that other packages use.
-"""
+"""Fee products, the fee calculator, the currency listing, and the pricing functions that other packages use."""
 
 from __future__ import annotations
 

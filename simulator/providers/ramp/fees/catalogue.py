@@ -73,11 +73,8 @@ def product_of(world: World, environment: str, product_id: str) -> FeeProduct | 
 
 def find_product(world: World, product_id: str) -> FeeProduct | None:
     """Return the product with the given id in any environment, or None if there is none."""
-    for environment in world.environments:
-        found = product_of(world, environment, product_id)
-        if found is not None:
-            return found
-    return None
+    found = (product_of(world, environment, product_id) for environment in world.environments)
+    return next(filter(None, found), None)
 
 
 def _expand(entry: Mapping[str, Any], environment: str, count: int) -> Iterator[FeeProduct]:

@@ -97,15 +97,8 @@ def _in_force(
     try:
         if bought is None:
             return match(world, environment, product, currency)
-        return match(
-            world,
-            environment,
-            product,
-            currency,
-            network=bought.network,
-            asset=bought.code,
-            payment_method="mobile_money",
-        )
+        network, asset = bought.network, bought.code
+        return match(world, environment, product, currency, network=network, asset=asset, payment_method="mobile_money")
     except ApiError:
         return None
 

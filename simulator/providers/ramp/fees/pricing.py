@@ -1,4 +1,4 @@
-"""Finding the fee product, calculating the fee, checking limits, and solving for the source amount (decisions M2 to M9,
+"""Finding the fee product, calculating the fee, checking limits, solving for the source amount (decisions M2 to M9,
 M13).
 """
 

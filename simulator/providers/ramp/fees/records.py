@@ -81,9 +81,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeeProduct(Record):
-    """One entry of the fee table, with canonical networks. A null field matches every value. `updated_at_ms` is 0 until
-    it changes.
-    """
+    """One entry of the fee table. A null field matches every value. `updated_at_ms` is 0 until it changes."""
 
     kind = "fee_product"
     product: ProductName
@@ -118,9 +116,7 @@ CHANGED_PRODUCTS = TableKey("fee_products", FeeProduct, per_environment=True)
 
 
 def currency_of(code: str, network: str | None) -> Currency | None:
-    """Return the fiat currency or asset with the given code, or None. If no network is given, return the asset on the
-    first network that supports it.
-    """
+    """Return the fiat currency or asset with the given code, by default on its first network, or None."""
     fiat = reference.fiat(code)
     if fiat is not None:
         return fiat
@@ -133,9 +129,7 @@ def first_network(code: str) -> Currency | None:
 
 
 def network_fee_currency(code: str, network: str | None) -> Currency:
-    """Return the currency of a network fee: the asset on the given network if it is there, otherwise on the first
-    network.
-    """
+    """Return the currency of a network fee: the asset on the given network, or else on its first network."""
     found = currency_of(code, network) or first_network(code)
     if found is None:
         raise LookupError(f"there is no currency {code}")

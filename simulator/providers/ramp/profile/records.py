@@ -151,10 +151,7 @@ def platform_user(
     world: World, *, user_id: str | None = None, email: str | None = None, phone_number: str | None = None
 ) -> PlatformUser | None:
     """Return the other user with the given id, e-mail address or phone number, or None if there is none."""
-    for user in platform_users(world):
-        if _matches(user, user_id, email, phone_number):
-            return user
-    return None
+    return next((user for user in platform_users(world) if _matches(user, user_id, email, phone_number)), None)
 
 
 def is_oneself(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from decimal import Decimal
 from functools import lru_cache
-from typing import Protocol
 
 from simulator.engine.rows.error import ApiError, invalid
 from simulator.engine.rows.operation import Call, OperationDecorator, specified
@@ -12,6 +11,7 @@ from simulator.engine.text.fields import check_decimals
 from simulator.kernel.copying import replace
 from simulator.kernel.money import ZERO, Currency, divide_down, multiply, subtract
 from simulator.kernel.world import World
+from simulator.providers.ramp import reference, transactions
 from simulator.providers.ramp.beneficiaries import BENEFICIARY_MISMATCH, beneficiary
 from simulator.providers.ramp.fees import (
     AMOUNT_TOO_LOW,
@@ -24,50 +24,21 @@ from simulator.providers.ramp.fees import (
     solve_source,
 )
 from simulator.providers.ramp.profile import charge_limits, check_amount
-from simulator.providers.ramp.ramps import bodies
+from simulator.providers.ramp.ramps import bodies, shapes
 from simulator.providers.ramp.ramps.records import QUOTES, RampQuote
-from simulator.providers.ramp.ramps.shapes import (
-    RampQuoteShape,
-    RampTransaction,
-    render_offramp,
-    render_onramp,
-    render_quote,
-)
+from simulator.providers.ramp.ramps.shapes import RampQuoteShape, RampTransaction, render_quote
 from simulator.providers.ramp.reference import (
-    BANKS,
     COUNTRY_OF,
-    INVALID_PHONE_NUMBER,
-    INVALID_WALLET_ADDRESS,
     RAMP_ASSETS,
     UNSUPPORTED_PAIR,
     asset,
-    currency_of,
     fiat,
     has_method,
-    is_address,
-    is_phone,
-    new_address,
     ramp_rate,
-    require_account_number,
-    require_bank,
     require_network,
 )
 from simulator.providers.ramp.shapes import RampNetwork
-from simulator.providers.ramp.transactions import (
-    PaymentInstructions,
-    Side,
-    Transaction,
-    begin,
-    end_ms,
-    find_quote,
-    fresh_memo,
-    new_order_fields,
-    new_quote_fields,
-    open_quote,
-    register_receiver,
-    require_usable,
-    use_quote,
-)
+from simulator.providers.ramp.transactions import PaymentInstructions, Side, Transaction, new_quote_fields, open_quote
 
 operation = OperationDecorator("Ramp quotes and ramps", group="ramps")
 
@@ -85,12 +56,12 @@ DEADLINE = "ramp.deadline"
 
 def load_quote(call: Call) -> RampQuote:
     """Return the quote that the path identifies. Raise `ApiError` 404 quote_not_found if it does not exist."""
-    return find_quote(call.world, call.environment, QUOTES, call.path["id"])
+    return transactions.find_quote(call.world, call.environment, QUOTES, call.path["id"])
 
 
 def claim_quote(call: Call[bodies.Confirmation, None, RampQuote]) -> None:
     """Raise `ApiError` 409 quote_already_used or 422 quote_expired before all other business rules (decision H2)."""
-    require_usable(call.resource)
+    transactions.require_usable(call.resource)
 
 
 def check_quote(call: Call[bodies.QuoteBody, None, None]) -> None:
@@ -202,7 +173,7 @@ def delivered(
 def check_confirm(call: Call[bodies.Confirmation, None, RampQuote]) -> None:
     """Raise `ApiError` 400 if the payer's account number has the wrong format for the country (decision R5)."""
     if isinstance(call.body, bodies.ConfirmOnrampBankTransfer):
-        check_payer(call.body.payer, call.resource.fiat_currency)
+        check_payer(call.body.payer.account_number, call.resource.fiat_currency)
 
 
 @operation(
@@ -240,20 +211,20 @@ def confirm_quote(call: Call[bodies.Confirmation, None, RampQuote]) -> RampTrans
     """
     world, quote, body = call.world, call.resource, call.body
     ramp = _offramp(world, quote, body) if isinstance(body, bodies.ConfirmOfframp) else _onramp(world, quote, body)
-    ramp = begin(world, ramp, "confirm")
-    world.agenda.plan(end_ms(world, quote.expires_at_ms), DEADLINE, ramp.id)
-    return render_onramp(world, ramp) if ramp.type == "onramp" else render_offramp(world, ramp)
+    ramp = transactions.begin(world, ramp, "confirm")
+    world.agenda.plan(transactions.end_ms(world, quote.expires_at_ms), DEADLINE, ramp.id)
+    return shapes.render_onramp(world, ramp) if ramp.type == "onramp" else shapes.render_offramp(world, ramp)
 
 
 def _onramp(world: World, quote: RampQuote, body: bodies.ConfirmOnramp) -> Transaction:
     payer, country = body.payer, COUNTRY_OF[quote.fiat_currency]
     if isinstance(payer, bodies.MobileMoneyPayer):
-        if not is_phone(payer.phone_number, country):
+        if not reference.is_phone(payer.phone_number, country):
             message = f"{payer.phone_number!r} is not a valid phone number in {country}."
-            raise INVALID_PHONE_NUMBER.error(message, "payer.phone_number")
+            raise reference.INVALID_PHONE_NUMBER.error(message, "payer.phone_number")
     else:
-        require_payers_bank(payer, quote.fiat_currency)
-    if not is_address(quote.network, body.wallet_address, quote.environment):
+        require_payers_bank(payer.bank_code, quote.fiat_currency)
+    if not reference.is_address(quote.network, body.wallet_address, quote.environment):
         raise _bad_address("wallet_address", quote.network)
     ramp = _use(world, quote)
     return replace(
@@ -270,7 +241,7 @@ def _instructions(
     world: World, quote: RampQuote, payer: bodies.MobileMoneyPayer | bodies.BankTransferPayer, order_id: str
 ) -> PaymentInstructions:
     if isinstance(payer, bodies.MobileMoneyPayer):
-        asked = currency_of(quote.fiat_currency, None).format(quote.source_amount)
+        asked = reference.currency_of(quote.fiat_currency, None).format(quote.source_amount)
         return {
             "method": quote.method,
             "phone_number": payer.phone_number,
@@ -286,25 +257,25 @@ def _offramp(world: World, quote: RampQuote, body: bodies.ConfirmOfframp) -> Tra
             f"The quote pays {quote.fiat_currency} by {quote.method}, but this beneficiary cannot be paid in this way.",
             "beneficiary_id",
         )
-    if not is_address(quote.network, body.refund_address, quote.environment):
+    if not reference.is_address(quote.network, body.refund_address, quote.environment):
         raise _bad_address("refund_address", quote.network)
     ramp = _use(world, quote)
-    address = new_address(world, quote.network, quote.environment)
+    address = reference.new_address(world, quote.network, quote.environment)
     ramp = replace(
         ramp,
         reference=body.reference,
         recipient_address=address,
-        memo=fresh_memo(world, quote.environment, address) if quote.network == "stellar" else None,
+        memo=transactions.fresh_memo(world, quote.environment, address) if quote.network == "stellar" else None,
         refund_address=body.refund_address,
         beneficiary_id=recipient.id,
         account_number=recipient.account,
     )
-    register_receiver(world, ramp, quote.network, address, ramp.memo)
+    transactions.register_receiver(world, ramp, quote.network, address, ramp.memo)
     return ramp
 
 
 def _bad_address(param: str, network: str) -> ApiError:
-    return INVALID_WALLET_ADDRESS.error(f"`{param}` is not a valid {network} address.", param)
+    return reference.INVALID_WALLET_ADDRESS.error(f"`{param}` is not a valid {network} address.", param)
 
 
 def _use(world: World, quote: RampQuote) -> Transaction:
@@ -313,10 +284,10 @@ def _use(world: World, quote: RampQuote) -> Transaction:
     require_in_force(world, environment, quote.product_id)
     limit_charge = charge_limits(world, environment, fiat_amount, fiat_code)
     require_network(world, environment, quote.network)
-    use_quote(world, quote)
+    transactions.use_quote(world, quote)
     onramp = quote.type == "onramp"
     return Transaction(
-        **new_order_fields(world, environment),
+        **transactions.new_order_fields(world, environment),
         type=quote.type,
         quote_id=quote.id,
         paid=Side(quote.source_currency, None if onramp else quote.network, quote.source_amount),
@@ -344,35 +315,25 @@ def get_quote(call: Call[None, None, RampQuote]) -> RampQuoteShape:
     return render_quote(call.world, call.resource)
 
 
-class BankPayer(Protocol):
-    """Protocol of the request bodies that name the bank account from which an onramp is paid."""
-
-    @property
-    def account_number(self) -> str | None: ...
-
-    @property
-    def bank_code(self) -> str | None: ...
-
-
-def check_payer(payer: BankPayer, fiat_code: str) -> None:
+def check_payer(account_number: str | None, fiat_code: str) -> None:
     """Raise `ApiError` 400 if the payer's account number is given but has the wrong format."""
-    if payer.account_number is not None:
-        require_account_number(COUNTRY_OF[fiat_code], payer.account_number, "payer.account_number")
+    if account_number is not None:
+        reference.require_account_number(COUNTRY_OF[fiat_code], account_number, "payer.account_number")
 
 
-def require_payers_bank(payer: BankPayer, fiat_code: str) -> None:
+def require_payers_bank(bank_code: str | None, fiat_code: str) -> None:
     """Raise `ApiError` 422 invalid_bank_account if the payer's bank is given but unknown (decision R5)."""
-    if payer.bank_code is not None:
-        require_bank(COUNTRY_OF[fiat_code], payer.bank_code, "payer.bank_code")
+    if bank_code is not None:
+        reference.require_bank(COUNTRY_OF[fiat_code], bank_code, "payer.bank_code")
 
 
-def bank_instructions(world: World, fiat_code: str, reference: str) -> PaymentInstructions:
+def bank_instructions(world: World, fiat_code: str, order_number: str) -> PaymentInstructions:
     """Return instructions for paying into an account at the first bank in the currency's country (decision R5)."""
-    bank = next(iter(BANKS[COUNTRY_OF[fiat_code]].values()))
+    bank = next(iter(reference.BANKS[COUNTRY_OF[fiat_code]].values()))
     first = 10 ** (bank.min_digits - 1)
     return {
         "method": "bank_transfer",
         "account_number": str(first + world.streams.below(9 * first, "accounts")),
         "bank_name": bank.name,
-        "reference": reference,
+        "reference": order_number,
     }

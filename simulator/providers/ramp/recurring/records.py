@@ -112,9 +112,7 @@ class RecurringPayment(Record):
         return self.schedule.moments(self._after_last_run(now_ms), count)
 
     def all_runs(self, now_ms: int) -> int | None:
-        """Return the number of past and future runs of a payment that is resumed at `now_ms`, or None if the schedule
-        has no end (decision S19).
-        """
+        """Return the number of past and future runs if resumed at `now_ms`, or None without an end (decision S19)."""
         if self.schedule is None:
             return None
         if self.schedule.end != "on_date":

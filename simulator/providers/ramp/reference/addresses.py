@@ -35,9 +35,7 @@ The addresses start with 1 or 3 (mainnet), or with m, n or 2 (testnet).
 
 
 def is_address(network: str, text: str, environment: str = "production") -> bool:
-    """Return True if a string is an address on the network and has a valid checksum. The sandbox also accepts bitcoin
-    testnet addresses.
-    """
+    """Return True for a valid address on the network, in the sandbox also on the bitcoin testnet."""
     if not text.isascii():
         return False
     if network == "bitcoin":

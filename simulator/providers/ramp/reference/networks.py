@@ -38,11 +38,8 @@ def network(world: World, environment: str, name: str) -> Network:
 
 def standing_network(world: World, record_id: str) -> Network | None:
     """Return the network with the given id, even if its status has never changed. Return None if there is none."""
-    for environment in world.environments:
-        for name in NETWORK_FACTS:
-            if record_id == _id(environment, name):
-                return network(world, environment, name)
-    return None
+    ids = {_id(environment, name): (environment, name) for environment in world.environments for name in NETWORK_FACTS}
+    return network(world, *ids[record_id]) if record_id in ids else None
 
 
 def _id(environment: str, name: str) -> str:

@@ -101,9 +101,7 @@ def _value(world: World, environment: str, key: str) -> Decimal:
 
 
 def ramp_rate(world: World, environment: str, type: str, asset_code: str, fiat_code: str) -> Decimal:
-    """Return the published rate for `onramp` or `offramp`, as fiat per unit of the asset. Raise `KeyError` if the pair
-    is unknown.
-    """
+    """Return the published rate of a direction, as fiat per unit of the asset. Raise `KeyError` for an unknown pair."""
     kind = "mid" if assumes(world, "M1", "no_spread") else type
     return _value(world, environment, f"{kind}:{asset_code}:{fiat_code}")
 

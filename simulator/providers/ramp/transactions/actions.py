@@ -162,9 +162,7 @@ def credit_deposit(
 
 
 def receiver_key(network: str, address: str, memo: str | None = None) -> str:
-    """Return the table key of a receiver, with the memo on stellar only. Upper and lower case of an address are the
-    same.
-    """
+    """Return the table key of a receiver. It ignores case where addresses do, and includes the memo on stellar."""
     plain = address.lower() if network in ("celo", LIGHTNING) or address[:3].lower() in ("bc1", "tb1") else address
     return f"{network}|{plain}|{memo or ''}" if network == "stellar" else f"{network}|{plain}"
 

@@ -1,6 +1,4 @@
-"""Quotes of all kinds. A quote locks the rate and the fees for exactly 30 minutes and can be used once (decisions S1,
-S2).
-"""
+"""Quotes of all kinds. A quote locks the rate and the fees for 30 minutes and can be used once (decisions S1, S2)."""
 
 from __future__ import annotations
 

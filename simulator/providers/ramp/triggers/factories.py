@@ -1,6 +1,4 @@
-"""The triggers of the ramp: for each kind of object, the calls and actions that create one. The engine finds the steps
-from the new object to the event.
-"""
+"""The triggers of the ramp: for each kind of object, the calls and actions that create one."""
 
 from __future__ import annotations
 

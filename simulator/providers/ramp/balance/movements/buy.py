@@ -80,7 +80,7 @@ def check_buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> None:
     """Raise `ApiError` 400 if the payer's account number has the wrong format for the country (decision R5)."""
     quote, body = buy_quote(call), call.body
     if quote is not None and isinstance(body, bodies.BuyByBankTransfer) and body.payer is not None:
-        check_payer(body.payer, quote.paid.code)
+        check_payer(body.payer.account_number, quote.paid.code)
 
 
 @operation(
@@ -114,7 +114,7 @@ def buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.BuyTransaction
                 f"{phone_number!r} is not a valid phone number in {country}.", "payer.phone_number"
             )
     if isinstance(body, bodies.BuyByBankTransfer) and body.payer is not None:
-        require_payers_bank(body.payer, quote.paid.code)
+        require_payers_bank(body.payer.bank_code, quote.paid.code)
         account_number = body.payer.account_number
     require_in_force(world, environment, quote.product_id, "quote_id")
     limit_charge = charge_limits(world, environment, quote.paid.amount, quote.paid.code, "quote_id")

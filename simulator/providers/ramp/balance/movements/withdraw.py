@@ -106,9 +106,7 @@ def estimate_withdraw(
     in_fiat: bool,
     recipient: Beneficiary,
 ) -> Pricing:
-    """Return the current price of a withdrawal. Raise the errors of `make_withdraw_quote`, except for errors about the
-    account limits or the network status.
-    """
+    """Return the current price. Raise the errors of `make_withdraw_quote`, except about account limits and network."""
     if asset.code not in WITHDRAWABLE:
         names = ", ".join(WITHDRAWABLE)
         raise UNSUPPORTED_ASSET.error(f"Only {names} can be withdrawn.", "symbol")
