@@ -16,7 +16,7 @@ from simulator.engine.records.origins import origin_of
 from simulator.engine.records.records import find, is_deleted, kind_of, render
 from simulator.engine.records.requests import requests_of
 from simulator.engine.rows.kind import Record
-from simulator.engine.scenario.play.held_steps import Held, held_steps
+from simulator.engine.scenario.play.delays import Held, held_steps
 from simulator.engine.scenario.play.pending import KINDS, timers_about
 from simulator.engine.scenario.play.rules import bound_to
 from simulator.engine.text.json import object_of

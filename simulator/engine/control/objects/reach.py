@@ -16,7 +16,7 @@ from simulator.engine.control.shapes import TriggerAnswer, TriggerStep, embedded
 from simulator.engine.records.records import find, no_resource
 from simulator.engine.rows.action import events_since
 from simulator.engine.rows.error import ApiError, ControlError
-from simulator.engine.scenario.play import held_steps
+from simulator.engine.scenario.play.delays import held_steps
 from simulator.engine.scenario.play.filling import NoValue
 from simulator.engine.scenario.play.pending import PlannedStep, steps_on
 from simulator.engine.scenario.play.rules import bind
@@ -274,7 +274,7 @@ class _Route:
         """Detach a resource from its scenarios, so that no scenario step changes it while the clock advances."""
         world = self._world
         scenarios = [PlannedStep.of(timer).scenario for timer in steps_on(world, target)]
-        scenarios += [held.scenario for held in held_steps.held_steps(world, about=target)]
+        scenarios += [held.scenario for held in held_steps(world, about=target)]
         if scenarios:
             with world.change(self._cause):
                 bind(world, target, NO_SCENARIO)

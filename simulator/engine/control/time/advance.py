@@ -18,7 +18,7 @@ from simulator.engine.control.shapes import AdvanceReceipt, show_receipt
 from simulator.engine.control.time.clock import moment
 from simulator.engine.records.records import find, kind_of, no_resource
 from simulator.engine.rows.error import ControlError
-from simulator.engine.scenario.play.held_steps import held_steps
+from simulator.engine.scenario.play.delays import held_steps
 from simulator.engine.server.running.advance import Target
 from simulator.engine.text.fields import Body, Text, parse
 from simulator.engine.text.shapes import Timestamp

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import WAIT, calls_under
 from simulator.engine.control.refusals import invalid_parameter
-from simulator.engine.scenario.play.held_steps import held_steps
+from simulator.engine.scenario.play.delays import held_steps
 from simulator.engine.text.fields import Body, Text
 from simulator.engine.text.shapes import Count, Meanings, Number, OneOf, Timestamp
 from simulator.kernel.clock import FASTEST, LAST_MS, SLOWEST, format_timestamp, parse_timestamp

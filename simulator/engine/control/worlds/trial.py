@@ -20,7 +20,7 @@ from simulator.engine.rows.kind import Record
 from simulator.engine.rows.operation import Call
 from simulator.engine.scenario.language import schema
 from simulator.engine.scenario.play.catalogue import UPLOADED
-from simulator.engine.scenario.play.held_steps import Held
+from simulator.engine.scenario.play.delays import Held
 from simulator.engine.scenario.play.pending import KINDS, check_step
 from simulator.engine.server.pipeline import perform
 from simulator.engine.text.json import dumps

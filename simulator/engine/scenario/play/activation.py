@@ -8,7 +8,7 @@ from simulator.engine import webhooks
 from simulator.engine.faults.in_force import FAULTS, put_in_force
 from simulator.engine.rows.error import ControlError
 from simulator.engine.scenario.files.library import Renewal, ScenarioFile
-from simulator.engine.scenario.play import held_steps, stops
+from simulator.engine.scenario.play import delays, stops
 from simulator.engine.scenario.play.catalogue import UPLOADED, CannotActivate, Context, UnknownScenario, row_of
 from simulator.engine.scenario.play.pending import PlannedStep, plan, steps_of
 from simulator.engine.scenario.play.script import Span
@@ -101,7 +101,7 @@ def deactivate(world: World, name: str) -> None:
     """Delete a scenario's pending steps and faults. The changes that the scenario has made to the world remain."""
     for timer in steps_of(world, name):
         world.agenda.cancel_key(timer.key)
-    held_steps.drop(world, scenario=name)
+    delays.drop(world, scenario=name)
     _end_faults(world, name)
 
 
@@ -155,7 +155,7 @@ def _set_up(context: Context, world: World, name: str) -> None:
         )
         plan(world, world.now_ms + draw(world, name, step.delay), pending)
     # All steps are checked, because `world` may have taken down a network that steps of other scenarios need.
-    held_steps.hold(world, context.actions, context.outages)
+    delays.hold(world, context.actions, context.outages)
 
 
 def _entries(context: Context, file: ScenarioFile) -> Iterator[tuple[str, str, JsonObject]]:

@@ -14,10 +14,10 @@ from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.rows.provider import Outages
 from simulator.engine.scenario.files.library import Library, Renewal, ScenarioFile
 from simulator.engine.scenario.language import shapes
-from simulator.engine.scenario.play import activation, held_steps, rules, slowing, stops
+from simulator.engine.scenario.play import activation, delays, rules, stops
 from simulator.engine.scenario.play.activation import ACTIVE, BINDINGS, COUNTS, stop
 from simulator.engine.scenario.play.catalogue import UPLOADED, Catalogue, Context, UnknownScenario
-from simulator.engine.scenario.play.held_steps import HELD, Held
+from simulator.engine.scenario.play.delays import HELD, Held
 from simulator.engine.scenario.play.logbook import LOG, dropped, notes
 from simulator.engine.scenario.play.pending import STEP, TIMELINE, PlannedStep, note_step, step_name, steps_of
 from simulator.engine.scenario.play.rules import Answer, Occurrence, hand_over, latest
@@ -71,9 +71,9 @@ class Engine:
             # The order matters. Released steps must be stretched for the new status, too. Any remaining step may need
             # another network that is down.
             outages = self._context.outages
-            held_steps.release(world, outages.status)
-            slowing.restretch(world, outages.status, partial(self._slowdown, world))
-            held_steps.hold(world, self._context.actions, outages)
+            delays.release(world, outages.status)
+            delays.restretch(world, outages.status, partial(self._slowdown, world))
+            delays.hold(world, self._context.actions, outages)
         rules.dispatch(self._context, world, Occurrence(event.environment, event.type, subject, event.object_id))
 
     def _slowdown(self, world: World, name: str) -> Mapping[str, float]:
@@ -122,7 +122,7 @@ class Engine:
         if not self.catalogue.knows(world, name):
             raise UnknownScenario(name, self.catalogue.names(world))
         timers = world.agenda.in_firing_order(timer.key for timer in steps_of(world, name))
-        held = held_steps.held_steps(world, scenario=name)
+        held = delays.held_steps(world, scenario=name)
         pending = [_pending({"due_at": format_timestamp(one.due_at_ms)}, PlannedStep.of(one)) for one in timers]
         pending += [_pending({"due_at": None, "waiting_for": list(one.networks)}, one) for one in held]
         count = dropped(world)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from simulator.engine.records.origins import ORIGINS, RequestOrigin, origin_of
 from simulator.engine.records.records import find, render
 from simulator.engine.scenario.files.library import ScenarioFile
-from simulator.engine.scenario.play import held_steps, slowing, stops
+from simulator.engine.scenario.play import delays, stops
 from simulator.engine.scenario.play.activation import BINDINGS, COUNTS, active, draw, stop
 from simulator.engine.scenario.play.catalogue import Context, PreparedRule, PreparedScenario
 from simulator.engine.scenario.play.filling import fill_groups
@@ -104,7 +104,7 @@ def bind(world: World, object_id: str, name: str) -> None:
     """Bind an object to a scenario, and delete the steps that rules have planned for the object."""
     for timer in steps_on(world, object_id):
         world.agenda.cancel_key(timer.key)
-    held_steps.drop(world, target=object_id)
+    delays.drop(world, target=object_id)
     world.store[BINDINGS].put(object_id, name)
 
 
@@ -223,11 +223,11 @@ def _plan(
 ) -> None:
     """Plan the steps of a rule. The delay of a step starts at the previous step. A slow network increases delays."""
     slowdown, place = file.script.slowdown, prepared.place
-    slowed_by = slowing.networks_of(occurrence.subject, context.outages.spellings) if slowdown else []
-    factor = slowing.factor(world, context.outages.status, slowdown, occurrence.environment, slowed_by)
+    slowed_by = delays.networks_of(occurrence.subject, context.outages.spellings) if slowdown else []
+    factor = delays.factor(world, context.outages.status, slowdown, occurrence.environment, slowed_by)
     steps = prepared.rule.do
-    delays = (round(min(draw(world, file.name, step.delay) * factor, LAST_MS)) for step in steps)
-    timed = list(zip(accumulate(delays), steps, strict=True))
+    spans_ms = (round(min(draw(world, file.name, step.delay) * factor, LAST_MS)) for step in steps)
+    timed = list(zip(accumulate(spans_ms), steps, strict=True))
     # Leading handovers without delay happen immediately instead of by timer. Even a timer that is due now fires after
     # the next event in this transaction, so the successor would miss that event.
     first = list(takewhile(lambda one: one[1].scenario is not None and one[0] == 0, timed))
@@ -254,7 +254,7 @@ def _plan(
         planned.append(plan(world, world.now_ms + delay_ms, pending))
     keys = [key for key in planned if key is not None]
     if keys:
-        held_steps.hold(world, context.actions, context.outages, keys)
+        delays.hold(world, context.actions, context.outages, keys)
         too_many = stops.count_pending(world, file.name, len(keys))
         if too_many is not None:
             stop(world, file.name, prepared.part, place, too_many)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simulator.engine.scenario.play import held_steps
+from simulator.engine.scenario.play import delays
 from tests.unit.engine.scenario.waiting import CAUSE, Networks
 
 
@@ -55,8 +55,8 @@ def test_held_steps_are_dropped_by_scenario_or_object(networks: Networks) -> Non
     networks.plan(2, "parcel_arrives", scenario="other")
     networks.set(north="down")
     with networks.world.change(CAUSE):
-        held_steps.drop(networks.world, scenario="other")
+        delays.drop(networks.world, scenario="other")
         assert [row[0] for row in networks.held()] == [1]
-        assert list(held_steps.held_steps(networks.world, about="somebody else")) == []
-        held_steps.drop(networks.world, target=networks.target)
+        assert list(delays.held_steps(networks.world, about="somebody else")) == []
+        delays.drop(networks.world, target=networks.target)
     assert networks.held() == []

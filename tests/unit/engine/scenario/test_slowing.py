@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from simulator.engine.scenario.play import slowing
+from simulator.engine.scenario.play import delays
 from tests.unit.engine.scenario.shop import OUTAGES
 from tests.unit.engine.scenario.waiting import Networks
 
@@ -27,7 +27,7 @@ def networks() -> Networks:
     ],
 )
 def test_an_object_names_its_networks_in_any_spelling(subject: dict[str, Any], names: list[str]) -> None:
-    assert slowing.networks_of(subject, OUTAGES.spellings) == names
+    assert delays.networks_of(subject, OUTAGES.spellings) == names
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_slowest_network_decides(networks: Networks, north: str, south: str, fac
     networks.statuses = {"north": north, "south": south}
     slowdown = {"degraded": 4.0, "down": 9.0, "swift": 0.5}
     args = (networks.world, networks.status, slowdown, "practice", ["north", "south"])
-    assert slowing.factor(*args) == factor
+    assert delays.factor(*args) == factor
 
 
 def test_remaining_delay_is_stretched_and_restored(networks: Networks) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from simulator.engine.rows.provider import Outages
-from simulator.engine.scenario.play import held_steps, slowing
+from simulator.engine.scenario.play import delays
 from simulator.engine.scenario.play.pending import KINDS, PlannedStep, plan
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
@@ -49,9 +49,9 @@ class Networks:
         """Set the status of networks, and hold, release and stretch steps accordingly."""
         self.statuses |= statuses
         with self.world.change(CAUSE):
-            held_steps.hold(self.world, self, Outages(("north", "south"), status=self.status))  # type: ignore[arg-type]  # of actions it asks only networks_needed
-            held_steps.release(self.world, self.status)
-            slowing.restretch(self.world, self.status, lambda name: {"degraded": 4.0})
+            delays.hold(self.world, self, Outages(("north", "south"), status=self.status))  # type: ignore[arg-type]  # of actions it asks only networks_needed
+            delays.release(self.world, self.status)
+            delays.restretch(self.world, self.status, lambda name: {"degraded": 4.0})
 
     def planned(self) -> list[tuple[float, str]]:
         """Return the agenda: seconds until due, and the action."""
@@ -59,4 +59,4 @@ class Networks:
         return [((timer.due_at_ms - self.world.now_ms) / 1000, timer.arguments["action"]) for timer in timers]
 
     def held(self) -> list[tuple[float, str, tuple[str, ...]]]:
-        return [(row.remaining_ms / 1000, str(row.action), row.networks) for row in held_steps.held_steps(self.world)]
+        return [(row.remaining_ms / 1000, str(row.action), row.networks) for row in delays.held_steps(self.world)]

@@ -10,7 +10,7 @@ import pytest
 from simulator.engine.records.records import move
 from simulator.engine.rows.action import Performed
 from simulator.engine.rows.error import ApiError, ControlError
-from simulator.engine.scenario.play.slowing import networks_of
+from simulator.engine.scenario.play.delays import networks_of
 from simulator.kernel.machine import IllegalMove
 from simulator.kernel.world import World
 from simulator.providers.ramp.provider import PROVIDER

@@ -1,5 +1,6 @@
-"""Steps that wait for an unavailable network. A step is held while a network that it needs is down (decision S22).
-Its remaining delay is saved. Actions that are called directly are never held, because the caller expects a result.
+"""Delays that depend on a network: stretched while it is slow (`slowdown`), held while it is down (decision S22).
+
+Actions that are called directly are never held, because the caller expects a result.
 """
 
 # Held steps are rows in the store, not timers. If a network stays down, a timer that retries at intervals would fire
@@ -7,13 +8,15 @@ Its remaining delay is saved. Actions that are called directly are never held, b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
+from typing import Any
 
 from simulator.engine.records.records import find
 from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.provider import NetworkStatus, Outages
-from simulator.engine.scenario.play.pending import KINDS, STEP, TIMELINE, PlannedStep
+from simulator.engine.scenario.play.matching import dig
+from simulator.engine.scenario.play.pending import KINDS, STEP, TIMELINE, PlannedStep, drop_beyond
 from simulator.engine.text.json import JsonObject
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Milliseconds
@@ -97,7 +100,7 @@ def release(world: World, status: NetworkStatus) -> None:
         if any(status(world, held.environment, name) == "down" for name in held.networks):
             continue
         world.store[HELD].delete(key)
-        # A released step may be due after the end of time. `slowing` drops these steps once all delays are final.
+        # A released step may be due after the end of time. `restretch` drops these steps once all delays are final.
         world.agenda.plan_another(world.now_ms + held.remaining_ms, held.kind, held.target, **held.arguments())
 
 
@@ -113,3 +116,42 @@ def drop(world: World, *, scenario: str = "", target: str = "") -> None:
     for key, row in list(world.store[HELD].items()):
         if (scenario and row.scenario == scenario) or (target and row.target == target):
             world.store[HELD].delete(key)
+
+
+def networks_of(subject: Mapping[str, Any], spellings: Mapping[str, str]) -> list[str]:
+    """Return the canonical names of an object's networks. `spellings` maps lower-case names to canonical names."""
+    written = (dig(subject, path) for path in ("network", "from.network", "to.network"))
+    named = (spellings.get(one.lower()) for one in written if isinstance(one, str))
+    return list(dict.fromkeys(filter(None, named)))
+
+
+def factor(
+    world: World, status: NetworkStatus, slowdown: Mapping[Any, float], environment: str, networks: Iterable[str]
+) -> float:
+    """Return the factor by which delays are multiplied, given the current status of some networks."""
+    # The largest factor applies, not the product, because an object on two networks waits for one network at a time.
+    # If no factor is above 1, the smallest applies. Otherwise the default of 1.0 would hide a factor below 1.
+    factors = [1.0, *(slowdown.get(status(world, environment, network), 1.0) for network in networks)]
+    return max(factors) if max(factors) > 1 else min(factors)
+
+
+def restretch(world: World, status: NetworkStatus, slowdown_of: Callable[[str], Mapping[Any, float]]) -> None:
+    """Adjust the remaining delays of planned steps to the status of its networks. Call this inside a transaction."""
+    # Replanned timers get new sequence numbers. Processing them in firing order preserves the order of steps that are
+    # due at the same time.
+    for timer in world.agenda.in_firing_order():
+        if timer.kind != STEP or not timer.arguments.get("slowed_by"):
+            continue  # This check uses only the arguments, because thousands of pending steps may need no network.
+        step = PlannedStep.of(timer)
+        record = find(world, step.target)
+        environment = step.environment if record is None else record.environment
+        now = factor(world, status, slowdown_of(step.scenario), environment, step.slowed_by)
+        if now == step.factor:
+            continue
+        # Only the remaining delay changes. The step saves its factor, so that the next status change can reverse this
+        # one exactly (apart from a millisecond of rounding).
+        left_ms = round((timer.due_at_ms - world.now_ms) * now / step.factor)
+        world.agenda.cancel_key(timer.key)
+        arguments = {**timer.arguments, "factor": now}
+        world.agenda.plan_another(world.now_ms + left_ms, STEP, timer.target, **arguments)
+    drop_beyond(world)
