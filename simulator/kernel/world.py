@@ -1,4 +1,4 @@
-"""A world: one isolated simulation, its parts, and the two ways to change it.
+"""A world: one isolated simulation, its parts, the two ways to change it, and the state that others attach to it.
 
 A world changes in `change()` (a request or an action, atomically) and in `fire()` (a timer, at exactly its due time).
 The composition root connects timer handlers and listeners once. This module does not depend on any kind of resource.
@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Set
 from contextlib import AbstractContextManager
 from dataclasses import field
 from types import TracebackType
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
 from simulator.kernel.agenda import SEQUENCES, TIMERS, Agenda, Timer
 from simulator.kernel.clock import HOUR_MS, Clock
@@ -19,6 +20,8 @@ from simulator.kernel.ids import STREAMS, Streams
 from simulator.kernel.journal import EVENTS, HISTORIES, HISTORY_LENGTHS, Cause, Event, Journal, shared_cause
 from simulator.kernel.ledger import BALANCES, ENTRIES, HOLDS, TOUCHED, Ledger
 from simulator.kernel.store import Store, TableKey
+
+Kept = TypeVar("Kept")
 
 TABLES: tuple[TableKey[Any], ...] = (
     BALANCES, ENTRIES, EVENTS, HISTORIES, HISTORY_LENGTHS, HOLDS, SEQUENCES, STREAMS, TIMERS, TOUCHED,
@@ -220,3 +223,45 @@ class _CausedChange:
                 self._store.end(keep=kind is None)
         finally:
             self._world.cause, self._world.origin = self._cause, self._origin
+
+
+class PerWorld(Generic[Kept]):
+    """One object per world. `make` creates it on first access, and it is freed with the world.
+
+    Every request accesses the objects of one world several times, so the most recent object is cached. A dictionary of
+    weak references alone would take seven times as long, about 2.5 % of the time of a read request.
+    """
+
+    __slots__ = ("_all", "_last", "_make")
+
+    def __init__(self, make: Callable[[], Kept]) -> None:
+        self._make = make
+        self._all: WeakKeyDictionary[World, Kept] = WeakKeyDictionary()
+        self._last: tuple[ReferenceType[World], Kept] | None = None
+
+    def __getitem__(self, world: World) -> Kept:
+        last = self._last
+        if last is not None and last[0]() is world:
+            return last[1]
+        kept = self._all.get(world)
+        if kept is None:
+            kept = self._all[world] = self._make()
+        self._last = ref(world, self._forget), kept
+        return kept
+
+    def __setitem__(self, world: World, kept: Kept) -> None:
+        """Replace the object for a world."""
+        self._all[world] = kept
+        self._last = ref(world, self._forget), kept
+
+    def _forget(self, gone: ReferenceType[World]) -> None:
+        last = self._last
+        if last is not None and last[0] is gone:
+            self._last = None
+
+    def worlds(self) -> list[World]:
+        """Return the worlds that have an object."""
+        return list(self._all)
+
+    def values(self) -> list[Kept]:
+        return list(self._all.values())

@@ -17,9 +17,8 @@ from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.engine.webhooks import Delivery, deliveries_of, delivery_id, every_endpoint_id
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import EVENTS, HISTORIES, Event, HistoryEntry, resource_of
-from simulator.kernel.per_world import PerWorld
 from simulator.kernel.table import ABSENT, Table
-from simulator.kernel.world import World
+from simulator.kernel.world import PerWorld, World
 
 SLICE = 1_000
 """The number of table rows counted in one chunk, which takes a few milliseconds."""

@@ -20,7 +20,7 @@ from simulator.engine.rows.error import ControlError, not_found
 from simulator.engine.rows.event import emit
 from simulator.engine.rows.kind import Kind, Record
 from simulator.engine.text.json import JsonObject, Shown
-from simulator.kernel.copying import replace
+from simulator.kernel.dataclass import replace
 from simulator.kernel.journal import HistoryEntry
 from simulator.kernel.machine import Move
 from simulator.kernel.store import Address, TableKey, table_name

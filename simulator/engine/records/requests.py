@@ -10,8 +10,7 @@ from typing import ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Headers, Id, Milliseconds, WallMilliseconds
-from simulator.kernel.per_world import PerWorld
-from simulator.kernel.world import World
+from simulator.kernel.world import PerWorld, World
 
 DEFAULT_ENTRIES_KEPT = 10_000
 DEFAULT_BYTES_KEPT = 64 * 1024 * 1024

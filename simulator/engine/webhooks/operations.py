@@ -24,7 +24,7 @@ from simulator.engine.webhooks.records import ALL_EVENTS, DELIVERY_MEANINGS, END
 from simulator.engine.webhooks.states import INVALID_WEBHOOK_URL, MEANINGS, UNSUPPORTED_EVENT, WEBHOOK
 from simulator.engine.webhooks.urls import DOCKER_HOST, check_url, is_on_this_machine
 from simulator.engine.worlds.settings import assumes
-from simulator.kernel.copying import replace
+from simulator.kernel.dataclass import replace
 from simulator.kernel.world import World
 
 operation = OperationDecorator("Webhooks", group="webhooks")

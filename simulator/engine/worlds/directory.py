@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from simulator.kernel.per_world import PerWorld
-from simulator.kernel.world import World
+from simulator.kernel.world import PerWorld, World
 
 
 class Directory(dict[str, str]):

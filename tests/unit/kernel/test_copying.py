@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from simulator.kernel.copying import _copier, replace
+from simulator.kernel.dataclass import _copier, replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

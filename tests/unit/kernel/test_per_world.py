@@ -8,8 +8,7 @@ from weakref import ref
 import pytest
 
 from simulator.kernel.clock import Clock
-from simulator.kernel.per_world import PerWorld
-from simulator.kernel.world import Wiring, World
+from simulator.kernel.world import PerWorld, Wiring, World
 
 
 class Note:

@@ -29,8 +29,7 @@ from simulator.engine.webhooks import all_deliveries, emails
 from simulator.kernel.clock import format_timestamp, parse_timestamp
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import EVENTS
-from simulator.kernel.per_world import PerWorld
-from simulator.kernel.world import World
+from simulator.kernel.world import PerWorld, World
 
 operation = calls_under("Seeing")
 

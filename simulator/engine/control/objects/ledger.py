@@ -19,8 +19,7 @@ from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.kernel.journal import newest
 from simulator.kernel.ledger import ENTRIES, Entry
 from simulator.kernel.money import ZERO, add
-from simulator.kernel.per_world import PerWorld
-from simulator.kernel.world import World
+from simulator.kernel.world import PerWorld, World
 
 operation = calls_under("Seeing")
 

@@ -28,8 +28,7 @@ from simulator.engine.server.http.messages import enter_world, head_of, read_bod
 from simulator.engine.server.storage import RETRY_SECONDS, UNREADABLE, headers_of, is_of_the_server
 from simulator.engine.text.json import MAX_BYTES, dumps, loads
 from simulator.engine.text.strict import is_whole
-from simulator.kernel.copying import replace
-from simulator.kernel.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass, replace
 from simulator.kernel.world import DEFAULT_WORLD
 
 _CONTROL = f"{CONTROL_BASE}/"

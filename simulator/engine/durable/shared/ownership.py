@@ -27,8 +27,7 @@ from collections.abc import Iterable
 from dataclasses import field
 from typing import Literal, TypeAlias
 
-from simulator.kernel.copying import replace
-from simulator.kernel.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass, replace
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,8 @@ from simulator.engine.text import strict
 from simulator.engine.text.json import JsonObject, dumps
 from simulator.engine.worlds.quotas import UPLOADED_SCENARIOS
 from simulator.kernel.dataclass import dataclass
-from simulator.kernel.per_world import PerWorld
 from simulator.kernel.store import TableKey
-from simulator.kernel.world import World
+from simulator.kernel.world import PerWorld, World
 
 
 @with_config(STRICT)

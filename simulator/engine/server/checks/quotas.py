@@ -12,8 +12,7 @@ from time import perf_counter
 from simulator.engine.worlds.quotas import QuotaExceeded
 from simulator.engine.worlds.settings import settings_of
 from simulator.kernel.dataclass import dataclass
-from simulator.kernel.per_world import PerWorld
-from simulator.kernel.world import World
+from simulator.kernel.world import PerWorld, World
 
 RETRY_SECONDS = "1"
 

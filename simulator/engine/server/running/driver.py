@@ -26,8 +26,7 @@ from simulator.engine.webhooks.courier.courier import Courier, Patience
 from simulator.engine.worlds import quotas
 from simulator.kernel.clock import LAST_MS
 from simulator.kernel.dataclass import dataclass
-from simulator.kernel.per_world import PerWorld
-from simulator.kernel.world import World
+from simulator.kernel.world import PerWorld, World
 
 
 @dataclass

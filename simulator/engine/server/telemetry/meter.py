@@ -15,8 +15,7 @@ from simulator.engine.server.http.messages import Outgoing
 from simulator.engine.server.http.request import Request
 from simulator.engine.webhooks.courier import port
 from simulator.kernel.dataclass import dataclass
-from simulator.kernel.per_world import PerWorld
-from simulator.kernel.world import World
+from simulator.kernel.world import PerWorld, World
 
 
 class Tracing(port.Tracing, Protocol):

@@ -25,8 +25,7 @@ from simulator.engine.webhooks.courier import port as ports
 from simulator.engine.webhooks.courier import transport as transports
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
-from simulator.kernel.per_world import PerWorld
-from simulator.kernel.world import World
+from simulator.kernel.world import PerWorld, World
 
 _CAUSE = Cause("law", "webhook")
 _log = logging.getLogger(__name__)

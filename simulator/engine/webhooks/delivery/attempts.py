@@ -7,7 +7,7 @@ from simulator.engine.webhooks import records
 from simulator.engine.webhooks.delivery import faults
 from simulator.engine.webhooks.delivery.deliveries import deliveries_of, endpoint_of
 from simulator.engine.webhooks.records import Attempt, Delivery, EndpointQueue, Outcome, PendingAttempt, Webhook
-from simulator.kernel.copying import replace
+from simulator.kernel.dataclass import replace
 from simulator.kernel.journal import Event
 from simulator.kernel.table import Table
 from simulator.kernel.texts import Text

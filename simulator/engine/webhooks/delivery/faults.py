@@ -11,7 +11,7 @@ from simulator.engine.webhooks import records
 from simulator.engine.webhooks.delivery.deliveries import attempts_of
 from simulator.engine.webhooks.records import Delivery, EndpointQueue, Outcome, PendingAttempt, SignedRequest, Webhook
 from simulator.kernel.clock import MINUTE_MS
-from simulator.kernel.copying import replace
+from simulator.kernel.dataclass import replace
 from simulator.kernel.journal import EVENTS, Event
 from simulator.kernel.texts import NOTHING, Text
 from simulator.kernel.world import World

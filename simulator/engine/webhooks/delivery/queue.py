@@ -28,7 +28,7 @@ from simulator.engine.webhooks.emails import record_disabled_email
 from simulator.engine.webhooks.records import Attempt, Delivery, EndpointQueue, Outcome, PendingAttempt, Webhook
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import LAST_MS
-from simulator.kernel.copying import replace
+from simulator.kernel.dataclass import replace
 from simulator.kernel.journal import Event
 from simulator.kernel.world import World
 

@@ -9,7 +9,7 @@ from simulator.engine.rows.action import Action, ActionCall
 from simulator.engine.rows.kind import Arrival
 from simulator.engine.text.fields import Nothing
 from simulator.engine.worlds.settings import assumes
-from simulator.kernel.copying import replace
+from simulator.kernel.dataclass import replace
 from simulator.kernel.ledger import OUTSIDE, Posting, available
 from simulator.kernel.money import subtract
 from simulator.kernel.world import World

@@ -15,7 +15,7 @@ from simulator.engine.rows.operation import Call, specified
 from simulator.engine.text.fields import Nothing, check_decimals
 from simulator.engine.text.shapes import Page
 from simulator.engine.worlds.settings import assumes
-from simulator.kernel.copying import replace
+from simulator.kernel.dataclass import replace
 from simulator.kernel.world import World
 from simulator.providers.ramp import reference
 from simulator.providers.ramp.deposit_wallets import bodies, lightning, records, rendering, shapes

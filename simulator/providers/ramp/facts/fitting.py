@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from simulator.engine.rows.error import ApiError
 from simulator.engine.text.json import JsonObject, Shown
-from simulator.kernel.copying import replace
+from simulator.kernel.dataclass import replace
 from simulator.kernel.money import add, divide_down, rate_of
 from simulator.providers.ramp import fees, profile, reference
 from simulator.providers.ramp.facts.forms import rows_in, unused

@@ -13,7 +13,7 @@ from simulator.engine.rows.error import invalid, not_found
 from simulator.engine.rows.operation import Call, OperationDecorator, Variants
 from simulator.engine.text.fields import Wrong, wrong
 from simulator.engine.text.shapes import Page
-from simulator.kernel.copying import replace
+from simulator.kernel.dataclass import replace
 from simulator.kernel.money import ZERO, Currency, subtract
 from simulator.kernel.world import World
 from simulator.providers.ramp import reference

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.kind import Record
-from simulator.kernel.copying import replace
-from simulator.kernel.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass, replace
 from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World

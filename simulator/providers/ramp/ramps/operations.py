@@ -8,7 +8,7 @@ from functools import lru_cache
 from simulator.engine.rows.error import ApiError, invalid
 from simulator.engine.rows.operation import Call, OperationDecorator, specified
 from simulator.engine.text.fields import check_decimals
-from simulator.kernel.copying import replace
+from simulator.kernel.dataclass import replace
 from simulator.kernel.money import ZERO, Currency, divide_down, multiply, subtract
 from simulator.kernel.world import World
 from simulator.providers.ramp import reference, transactions

@@ -13,7 +13,7 @@ from simulator.engine.rows.kind import Arrival
 from simulator.engine.text.fields import Nothing
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.agenda import Timer
-from simulator.kernel.copying import replace
+from simulator.kernel.dataclass import replace
 from simulator.kernel.ledger import OUTSIDE, Posting
 from simulator.kernel.money import ZERO, negated, subtract
 from simulator.kernel.world import World

@@ -12,7 +12,7 @@ from simulator.engine.text.fields import Nothing
 from simulator.engine.text.json import Shown
 from simulator.engine.text.shapes import Page
 from simulator.engine.worlds.settings import assumes
-from simulator.kernel.copying import replace
+from simulator.kernel.dataclass import replace
 from simulator.kernel.world import World
 from simulator.providers.ramp.recurring import bodies, rendering, shapes
 from simulator.providers.ramp.recurring.creating import operation

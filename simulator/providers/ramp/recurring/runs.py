@@ -15,7 +15,7 @@ from simulator.engine.rows.error import ApiError
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import DAY_MS
-from simulator.kernel.copying import replace
+from simulator.kernel.dataclass import replace
 from simulator.kernel.money import Currency
 from simulator.kernel.world import World
 from simulator.providers.ramp import balance

@@ -13,7 +13,7 @@ from simulator.engine.records.records import announce, create, find, kind_of, mo
 from simulator.engine.rows.error import invalid
 from simulator.engine.rows.kind import Arrival, Record
 from simulator.engine.worlds.settings import assumes
-from simulator.kernel.copying import replace
+from simulator.kernel.dataclass import replace
 from simulator.kernel.ledger import OUTSIDE, available
 from simulator.kernel.money import Currency
 from simulator.kernel.store import TableKey

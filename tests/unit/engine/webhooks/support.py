@@ -14,7 +14,7 @@ from simulator.engine.rows.room import Room
 from simulator.engine.webhooks import Attempt, Outcome
 from simulator.engine.worlds.settings import SETTINGS
 from simulator.kernel.clock import MINUTE_MS
-from simulator.kernel.copying import replace
+from simulator.kernel.dataclass import replace
 from simulator.kernel.journal import Cause, Event
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import TableKey

@@ -8,7 +8,7 @@ from simulator.engine.webhooks import Attempt
 from simulator.engine.webhooks.delivery import attempts
 from simulator.engine.webhooks.shapes import render_recorded_delivery
 from simulator.kernel.clock import MINUTE_MS
-from simulator.kernel.copying import replace
+from simulator.kernel.dataclass import replace
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 from tests.unit.engine.webhooks.support import (

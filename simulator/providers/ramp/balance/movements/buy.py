@@ -7,7 +7,7 @@ from decimal import Decimal
 from simulator.engine.rows.operation import Call, OperationDecorator, specified
 from simulator.engine.text.fields import check_decimals
 from simulator.engine.worlds.settings import assumes
-from simulator.kernel.copying import replace
+from simulator.kernel.dataclass import replace
 from simulator.providers.ramp.balance import bodies, shapes
 from simulator.providers.ramp.balance.named import named_asset, require_asset, require_fiat
 from simulator.providers.ramp.balance.pricing import claim, open_wallet_quote, price_buy, quoted, require_up

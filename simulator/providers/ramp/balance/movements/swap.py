@@ -9,7 +9,7 @@ from simulator.engine.rows.error import invalid
 from simulator.engine.rows.operation import Call, OperationDecorator, specified
 from simulator.engine.text.fields import check_decimals
 from simulator.engine.worlds.settings import assumes
-from simulator.kernel.copying import replace
+from simulator.kernel.dataclass import replace
 from simulator.kernel.money import plain
 from simulator.providers.ramp.balance import bodies, pricing, shapes
 from simulator.providers.ramp.balance.named import named_asset, require_asset
