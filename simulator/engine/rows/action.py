@@ -23,7 +23,7 @@ from simulator.engine.worlds import quotas
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause, Event
 from simulator.kernel.machine import IllegalMove, Machine
-from simulator.kernel.world import NO_ORIGIN, Origin, World
+from simulator.kernel.world import World
 
 TargetT = TypeVar("TargetT", default=Any)
 ParametersT = TypeVar("ParametersT", bound=Body, default=Any)
@@ -185,11 +185,10 @@ class ActionTable:
         parameters: Mapping[str, object],
         environment: str,
         cause: Cause,
-        origin: Origin = NO_ORIGIN,
     ) -> Performed:
         """Run an action on a target and return its effects. Raise `ControlError` if the action is refused."""
         before = world.journal.event_count
-        after = self.carry_out(world, name, target, parameters, environment, cause, origin)
+        after = self.carry_out(world, name, target, parameters, environment, cause)
         resource = render(world, after) if isinstance(after, Record) else after
         shown = after.id if isinstance(after, Record) and target is None else target
         return Performed(name, shown, world.now_ms, resource, events_since(world, before))
@@ -202,7 +201,6 @@ class ActionTable:
         parameters: Mapping[str, object],
         environment: str,
         cause: Cause,
-        origin: Origin = NO_ORIGIN,
     ) -> Record | Shown | None:
         """Check and run an action. Raise `ControlError` if the action is refused. Return the result of the action's
         `act` function. Unlike `perform`, this method does not render the resource. Rendering would take a tenth of the
@@ -223,7 +221,7 @@ class ActionTable:
             raise self._illegal(world, record, f"The action {name} is {refusal}.")
         where = record.environment if record is not None else environment
         try:
-            with world.change(cause, origin), quotas.attempt(world):
+            with world.change(cause), quotas.attempt(world):
                 return row.act(ActionCall(world, where, record, values))
         except quotas.QuotaExceeded as error:
             raise ControlError(error.status, error.code, error.message) from None

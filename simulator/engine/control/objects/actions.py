@@ -169,7 +169,7 @@ async def list_resources(call: ControlCall) -> Annotated[JsonObject, ResourceLis
         hint = did_you_mean(wanted, known) or f"; the types are {', '.join(sorted(known))}"
         raise invalid_parameter("type", f"unknown resource type {wanted[:100]!r}{hint}")
     account = identity_of(world).account(world).user_id
-    some = (record for record in _newest_first(world, wanted) if user in (None, record.owner or account))
+    some = (record for record in newest_first(world, wanted) if user in (None, record.owner or account))
     shown = list(islice(some, call.limit()))[::-1]
     return {
         "data": [
@@ -184,12 +184,8 @@ async def list_resources(call: ControlCall) -> Annotated[JsonObject, ResourceLis
     }
 
 
-def resources_of_type(world: World, wanted: str | None = None) -> list[Any]:
-    """Return all resources, or those of one kind or of a type that several kinds share, oldest first."""
-    return list(_newest_first(world, wanted))[::-1]
-
-
-def _newest_first(world: World, wanted: str | None) -> Iterator[Record]:
+def newest_first(world: World, wanted: str | None) -> Iterator[Record]:
+    """Yield all resources, or those of one kind or of a type that several kinds share."""
     listed = (kind for kind in world.wiring.kinds.values() if kind.listed)
     kinds = {kind.name: kind.table.name for kind in listed if wanted is None or wanted in kind.types}
     for resource_id in ids_newest_first(world, frozenset(kinds.values())):

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.history.journal import CALLS, JournalledCall, began_ms, id_of, merged_journals
-from simulator.engine.control.objects.actions import resources_of_type
+from simulator.engine.control.objects.actions import newest_first
 from simulator.engine.control.operation import ControlOperation, Raw, RecordedAs, any_text, calls_under
 from simulator.engine.control.refusals import invalid_parameter
 from simulator.engine.records.dropped_rows import rows_dropped
@@ -324,7 +324,7 @@ def _locator(world: World) -> recorder.Locate:
             return None
         kind = record.kind
         if kind not in positions:
-            positions[kind] = {one.id: number for number, one in enumerate(resources_of_type(world, kind))}
+            positions[kind] = {one.id: number for number, one in enumerate(reversed([*newest_first(world, kind)]))}
         number = positions[kind].get(identifier)
         return None if number is None else (f"type={kind}", f"data.{number}.id")
 

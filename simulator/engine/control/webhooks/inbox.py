@@ -206,11 +206,8 @@ class Inboxes(Watcher):
         """
         origin = call.headers.get("origin")
         own = "/".join(call.origin.split("/", 3)[:3])
-        if origin is None:
-            is_foreign = call.headers.get("sec-fetch-site") in ("cross-site", "same-site")
-        else:
-            is_foreign = origin.lower() != own.lower()
-        if is_foreign:
+        is_embedded = origin is None and call.headers.get("sec-fetch-site") in ("cross-site", "same-site")
+        if is_embedded or (origin is not None and origin.lower() != own.lower()):
             why = "An inbox accepts webhooks, but not requests from web pages of other origins."
             raise ControlError(403, "forbidden", why)
         header = call.simulator.provider.signing.signature.signature_header.lower()
@@ -230,9 +227,8 @@ class Inboxes(Watcher):
 
     @staticmethod
     def _message(call: ControlCall, world_id: str, status: int) -> ReceivedMessage:
-        masker = call.runtime.masker
-        headers = masker.headers(call.headers)
-        body = masker.raw(call.raw).decode("utf-8", "replace")
+        headers = call.runtime.masker.headers(call.headers)
+        body = call.runtime.masker.raw(call.raw).decode("utf-8", "replace")
         shown: InboxMessage = {
             "at": format_timestamp(wall_clock_ms()),
             "headers": headers,
@@ -268,10 +264,8 @@ class Inboxes(Watcher):
         world = call.world
         self._delete_unused()
         own = {name for world_id, name in self._inboxes if not call.has_scoped_tokens or world_id == world.id}
-        urls = [
-            row.url for environment in world.environments for row in world.store[ENDPOINTS.of(environment)].values()
-        ]
-        own |= {name for url in urls if (name := _name_in(url, call.origin))}
+        tables = [world.store[ENDPOINTS.of(environment)] for environment in world.environments]
+        own |= {name for table in tables for row in table.values() if (name := _name_in(row.url, call.origin))}
         return {"data": call.newest([self._show(call, name) for name in sorted(own)])}
 
     def _show(self, call: ControlCall, name: str) -> InboxEntry:

@@ -8,15 +8,14 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field
 
-from simulator.engine.records.origins import RequestOrigin
 from simulator.engine.records.records import move, save
 from simulator.engine.rows.action import Action, ActionCall, ActionTable, Performed, events_since
 from simulator.engine.rows.error import ApiError, ControlError, ErrorCode, invalid
 from simulator.engine.rows.kind import Record
 from simulator.engine.text.fields import Body, Text
-from simulator.engine.text.json import JsonObject, json_text
+from simulator.engine.text.json import JsonObject
 from simulator.kernel.journal import Cause
-from simulator.kernel.world import NO_ORIGIN, Origin, World
+from simulator.kernel.world import World
 from tests.unit.engine.rows import lamps
 from tests.unit.engine.rows.lamps import LAMP_ROWS
 
@@ -149,15 +148,6 @@ def test_action_uses_the_environment_of_its_target() -> None:
     table = ActionTable((Action("look", "looks", lambda call: seen.append(call.environment), ("lamp",), makes="lamp"),))
     table.perform(world, "look", lamp.id, {}, "practice", BY_ACTION)
     assert seen == ["open"]
-
-
-def test_an_action_carries_the_origin_it_was_given() -> None:
-    world = lamps.make()
-    seen: list[Origin] = []
-    table = ActionTable((Action("look", "looks", lambda call: seen.append(call.world.origin)),))
-    table.perform(world, "look", None, {}, "practice", BY_ACTION, RequestOrigin(json_text({"a": 1}), "slow"))
-    table.perform(world, "look", None, {}, "practice", BY_ACTION)
-    assert seen == [RequestOrigin(json_text({"a": 1}), "slow"), NO_ORIGIN]
 
 
 def test_the_row_is_chosen_by_the_kind_of_target() -> None:
