@@ -161,7 +161,7 @@ class ControlCall:
         """
         driver = self.runtime.driver
         try:
-            with self._leaving(lambda: driver.call_off(world, "the caller disconnected")):
+            with self._leaving(lambda _: driver.call_off(world, "the caller disconnected")):
                 return await driver.advance(world, to, reached, horizon_ms=horizon_ms, patience=self.patience())
         except ClockBusy:
             raise clock_busy() from None
@@ -180,7 +180,7 @@ class ControlCall:
         """
         courier = self.runtime.courier
         try:
-            with self._leaving(lambda: courier.wake(world)):
+            with self._leaving(lambda _: courier.wake(world)):
                 made = await courier.settle(world, patience=self.patience(at_rest=True), called_off=self.gone.done)
         except Unanswered as error:
             raise unanswered(error) from None
@@ -194,17 +194,13 @@ class ControlCall:
         return {"stopped_scenarios": stopped} if stopped else {}
 
     @contextmanager
-    def _leaving(self, then: Callable[[], object]) -> Iterator[None]:
+    def _leaving(self, then: Callable[[asyncio.Future[None]], object]) -> Iterator[None]:
         """Call `then` if the caller disconnects while the block is running."""
-
-        def leave(_gone: asyncio.Future[None]) -> None:
-            then()
-
-        self.gone.add_done_callback(leave)
+        self.gone.add_done_callback(then)
         try:
             yield
         finally:
-            self.gone.remove_done_callback(leave)
+            self.gone.remove_done_callback(then)
 
     def patience(self, *, at_rest: bool = False) -> Patience | None:
         """Return the time that this call waits for receivers, or None (no limit) for `wait=true`. `at_rest` is True for

@@ -5,7 +5,6 @@ An action without kinds of targets acts on the world itself. Source: section "Ac
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from functools import cached_property
 from itertools import islice
 from typing import Any, Generic
@@ -241,11 +240,9 @@ class Performed:
     target: str | None
     at_ms: int
     resource: Shown | None
-    events: Sequence[Event] = field(default_factory=tuple)
+    events: Sequence[Event]
 
 
 def events_since(world: World, count: int) -> list[Event]:
     """Return all events of a world except the first `count` events, oldest first."""
-    fresh = list(islice(world.journal.events_newest_first(), world.journal.event_count - count))
-    fresh.reverse()
-    return fresh
+    return list(islice(world.journal.events_newest_first(), world.journal.event_count - count))[::-1]

@@ -73,12 +73,7 @@ class ApiError(Exception):
 
     def envelope(self, request_id: str | None = None) -> JsonObject:
         """Return the error envelope {error: {code, message, param?, request_id?}}."""
-        error: JsonObject = {"code": self.code, "message": self.message}
-        if self.param is not None:
-            error["param"] = self.param
-        if request_id is not None:
-            error["request_id"] = request_id
-        return {"error": error}
+        return _envelope(self, {} if request_id is None else {"request_id": request_id})
 
 
 def sentence(text: str) -> str:
@@ -110,7 +105,9 @@ class ControlError(Exception):
         self.members = members
 
     def envelope(self) -> JsonObject:
-        error: JsonObject = {"code": self.code, "message": self.message}
-        if self.param is not None:
-            error["param"] = self.param
-        return {"error": error | self.members}
+        return _envelope(self, self.members)
+
+
+def _envelope(error: ApiError | ControlError, more: Mapping[str, object]) -> JsonObject:
+    param = {} if error.param is None else {"param": error.param}
+    return {"error": {"code": error.code, "message": error.message, **param, **more}}

@@ -59,7 +59,7 @@ class Feed:
         """Report the changes of a world from now on. The world has replaced the previous one with the same id."""
         self.detach()
         self.world = world
-        self._last_call = self._newest_call()
+        self._last_call = next(reversed(requests_of(world).entries), None)
         world.store.listen(self._written)
         self._publish_clock()
 
@@ -69,17 +69,13 @@ class Feed:
     def look(self, progress: Progress | None) -> None:
         """Publish new API requests, any change of the clock, and the progress of an advance."""
         fresh = list(takewhile(lambda call: call is not self._last_call, reversed(requests_of(self.world).entries)))
-        self._last_call = self._newest_call()
+        self._last_call = fresh[0] if fresh else self._last_call
         self._publish_clock()
         for call in reversed(fresh):
             self._publish("request", dumps(show_call(call)))
         if progress is not None and progress is not self._progress:
             self._publish("progress", dumps(_show_progress(progress)))
         self._progress = progress
-
-    def _newest_call(self) -> JournalEntry | None:
-        requests = requests_of(self.world).entries
-        return requests[-1] if requests else None
 
     def _publish_clock(self) -> None:
         clock = self.world.clock

@@ -80,11 +80,6 @@ def moment(param: str, text: str, present_ms: int = 0) -> int:
     return at_ms
 
 
-def rate_of(value: float | None) -> Decimal:
-    """Return the rate of a scaled clock as a decimal. If `value` is None, return 1."""
-    return Decimal(1) if value is None else Decimal(str(value))
-
-
 @operation("GET /clock", "Get the clock")
 async def get_clock(call: ControlCall) -> ClockState:
     """Return the mode, the simulated time and the number of planned timers."""
@@ -104,7 +99,7 @@ async def put_clock(call: ControlCall) -> ClockState:
     if body.mode is not None:
         world.clock.mode = body.mode
     if body.rate is not None:
-        world.clock.rate = rate_of(body.rate)
+        world.clock.rate = Decimal(str(body.rate))
     driver.anchor(world)
     call.runtime.changed(world)
     return show_clock(world)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from decimal import Decimal
 from typing import Annotated, Any, cast
 
 from pydantic import Field, PlainValidator, StringConstraints, WithJsonSchema, create_model
@@ -13,7 +14,7 @@ from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import LIMIT, calls_under
 from simulator.engine.control.refusals import invalid_parameter, invalid_state, not_found
-from simulator.engine.control.time.clock import ClockBody, moment, rate_of
+from simulator.engine.control.time.clock import ClockBody, moment
 from simulator.engine.control.worlds.set_aside import delete_unreadable, unreadable_worlds
 from simulator.engine.control.worlds.world_object import WorldList, WorldObject, show_world
 from simulator.engine.records.codec import StateError
@@ -31,7 +32,6 @@ from simulator.engine.worlds.observations import Observed, read_all
 from simulator.engine.worlds.setting_model import Settings, model_of
 from simulator.engine.worlds.settings import change_settings, named
 from simulator.engine.worlds.simulator import Blueprint, WorldExists
-from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import DEFAULT_WORLD, World
 
 operation = calls_under("Worlds")
@@ -107,7 +107,7 @@ async def create_world(call: ControlCall) -> WorldObject:
             why = "a world that is created from a snapshot uses the snapshot's observations. Omit this field"
             raise invalid_parameter("observed", why)
         return await _fork(call, world_id)
-    chosen = await _choose_scenarios(call)
+    names, files = await _choose_scenarios(call)
     inherited, clock = simulator.inherited, body.clock or ClockBody()
     mode = clock.mode or "manual"
     blueprint = Blueprint(
@@ -115,8 +115,8 @@ async def create_world(call: ControlCall) -> WorldObject:
         seed=body.seed if body.seed is not None else simulator.draw_seed(),
         mode=mode,
         now_ms=inherited.start_ms(mode, wall_clock_ms()) if clock.now is None else moment("clock.now", clock.now),
-        rate=inherited.rate if clock.rate is None else rate_of(clock.rate),
-        scenarios=inherited.scenarios if chosen is None else chosen.names,
+        rate=inherited.rate if clock.rate is None else Decimal(str(clock.rate)),
+        scenarios=inherited.scenarios if names is None else tuple(names),
         settings={**inherited.settings, **named(body.settings)},
         keys_of=_keys_of(call, world_id),
         at_wall_time=mode == "real" and clock.now is None and inherited.now_ms is None,
@@ -124,7 +124,7 @@ async def create_world(call: ControlCall) -> WorldObject:
     )
     await _require_room(call, world_id)
     with _as_control_error(call):
-        world = simulator.create_world(blueprint, chosen.files if chosen else (), replace=body.replace)
+        world = simulator.create_world(blueprint, files, replace=body.replace)
     return show_world(call, world)
 
 
@@ -182,22 +182,16 @@ def _as_control_error(call: ControlCall) -> Iterator[None]:
         raise ControlError(400, "invalid_scenario", error.message, "scenarios", errors=[problem]) from None
 
 
-@dataclass(frozen=True)
-class _Chosen:
-    """The scenarios in a request body: all names, and the files of those whose documents are in the body."""
-
-    names: tuple[str, ...]
-    files: tuple[ScenarioFile, ...]
-
-
-async def _choose_scenarios(call: ControlCall, uploaded: Iterable[str] = ()) -> _Chosen | None:
-    """Return the scenarios in the body, or None if there are none. Raise `ControlError` 400 invalid_scenario with every
-    problem, or 404 for an unknown name. `uploaded` are the names of scenarios that the world will have in addition to
-    the server's scenarios.
+async def _choose_scenarios(
+    call: ControlCall, uploaded: Iterable[str] = ()
+) -> tuple[list[str] | None, list[ScenarioFile]]:
+    """Return the names of the scenarios in the body (None without the field), and the files of those whose documents
+    are in the body. Raise `ControlError` 400 invalid_scenario with every problem, or 404 for an unknown name.
+    `uploaded` are names of scenarios that the world will have in addition to the server's scenarios.
     """
     given: list[str | JsonObject] | None = call.body.scenarios
     if given is None:
-        return None
+        return None, []
     simulator = call.simulator
     written = [one["name"] for one in given if isinstance(one, dict) and isinstance(one.get("name"), str)]
     known = list(dict.fromkeys([*simulator.library, *uploaded, *written]))
@@ -226,7 +220,7 @@ async def _choose_scenarios(call: ControlCall, uploaded: Iterable[str] = ()) -> 
     if errors:
         first = f"{errors[0]['path']}: {errors[0]['message']}"
         raise ControlError(400, "invalid_scenario", f"The scenarios are not valid: {first}", "scenarios", errors=errors)
-    return _Chosen(tuple(names), tuple(files))
+    return names, files
 
 
 async def _fork(call: ControlCall, world_id: str) -> WorldObject:
@@ -235,19 +229,19 @@ async def _fork(call: ControlCall, world_id: str) -> WorldObject:
     snapshot = simulator.snapshots.get(body.from_snapshot)
     if snapshot is None or not call.access.reaches(snapshot.state.world_id):
         raise not_found("snapshot", body.from_snapshot, "/snapshots", "from_snapshot")
-    chosen = await _choose_scenarios(call, snapshot.state.tables.get("uploaded_scenarios") or ())
+    names, files = await _choose_scenarios(call, snapshot.state.tables.get("uploaded_scenarios") or ())
     clock = body.clock or ClockBody()
     target = None if clock.now is None else moment("clock.now", clock.now, snapshot.state.now_ms)
 
     def prepare(world: World) -> None:
-        if chosen is not None:
-            for file in chosen.files:
-                simulator.engine.upload(world, file)
-            simulator.engine.activate(world, chosen.names)
+        for file in files:
+            simulator.engine.upload(world, file)
+        if names is not None:
+            simulator.engine.activate(world, names)
         if body.settings is not None:
             change_settings(world, body.settings)
         world.clock.mode = clock.mode or world.clock.mode
-        world.clock.rate = world.clock.rate if clock.rate is None else rate_of(clock.rate)
+        world.clock.rate = world.clock.rate if clock.rate is None else Decimal(str(clock.rate))
 
     await _require_room(call, world_id)
     with _as_control_error(call):
