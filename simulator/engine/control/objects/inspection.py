@@ -73,9 +73,7 @@ def inspect(call: ControlCall, record: Record) -> shapes.ResourceStory:
 
 class _Inspection:
     def __init__(self, call: ControlCall, record: Record) -> None:
-        self._call = call
-        self._world = call.world
-        self._record = record
+        self._call, self._world, self._record = call, call.world, record
         self._lookups = lookups_of(call.world)
         self.events = self._lookups.events.rows_about(record.id)
         self.allowed = call.simulator.actions.allowed(call.world, record)

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from itertools import takewhile
-from typing import Any
 
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.objects.stepping import NO_SCENARIO, REFUSALS, Stepper
@@ -76,19 +75,15 @@ async def trigger(call: ControlCall) -> TriggerAnswer:
 
 class _Route:
     def __init__(self, call: ControlCall, world: World, environment: str, event: str) -> None:
-        self._call = call
-        self._runtime = call.runtime
-        self._actions = call.simulator.actions
-        self._world = world
-        self._environment = environment
-        self._event = event
+        self._call, self._world, self._environment, self._event = call, world, environment, event
+        self._runtime, self._actions = call.runtime, call.simulator.actions
         self._cause = Cause("action", "trigger", call.id)
         self._before = world.journal.event_count
         self._subject = ""
         self._stepper = Stepper(call.runtime, world, environment, self._cause)
+        self._fill = self._stepper.fill
         self._done: list[TriggerStep] = []
-        self._has_begun = False
-        self._moved_clock = False
+        self._has_begun = self._moved_clock = False
 
     async def follow(self, start: Setup, usual: drive.Drive | None = None) -> TriggerAnswer:
         """Create the required resources, then perform the steps in `usual`. If `usual` is None, follow the first legal
@@ -203,9 +198,6 @@ class _Route:
             return f"{step.method.upper()} {subject}"
         parameters = (f"{name} {value}" for name, value in step.parameters.items())
         return " ".join([step.action, *([] if subject is None else [str(subject)]), *parameters])
-
-    def _fill(self, template: Any) -> Any:
-        return self._stepper.fill(template)
 
     # Waits
 

@@ -28,10 +28,7 @@ class Stepper:
     """Performs steps with the same cause, and saves the responses of named steps. Use it inside a transaction."""
 
     def __init__(self, runtime: Runtime, world: World, environment: str, cause: Cause) -> None:
-        self._runtime = runtime
-        self._world = world
-        self._environment = environment
-        self._cause = cause
+        self._runtime, self._world, self._environment, self._cause = runtime, world, environment, cause
         self.answers: JsonObject = {}
         """The responses by the names of their steps."""
 

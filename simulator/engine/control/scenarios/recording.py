@@ -92,11 +92,8 @@ def _kinds(world: World) -> dict[str, str]:
 
 class _Collector:
     def __init__(self, simulator: Simulator, world: World, blueprint: Blueprint, rows: Rows, since: str) -> None:
-        self._simulator = simulator
-        self._world = world
-        self._blueprint = blueprint
-        self._rows = rows
-        self._since = since
+        self._simulator, self._world, self._blueprint = simulator, world, blueprint
+        self._rows, self._since = rows, since
         self._notes: list[str] = []
         self._polled: set[tuple[str, str, str, int]] = set()
 

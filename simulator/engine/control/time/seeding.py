@@ -82,15 +82,12 @@ class _Seeding:
     """Creates one history. Orders are planned day by day, and their steps are performed in chronological order."""
 
     def __init__(self, call: ControlCall, world: World, history: History) -> None:
-        self._call = call
-        self._world = world
-        self._history = history
+        self._call, self._world, self._history = call, world, history
         self._cause = Cause("action", "seed", call.id)
         self._setup = self._stepper()
-        self._orders = 0
+        self._orders = self._planned = 0
         self._refused: Counter[str] = Counter()
         self._due: list[tuple[int, int, Stepper, drives.Drive, tuple[tuple[int, drives.DriveAction], ...]]] = []
-        self._planned = 0
         self._turn_ends = 0.0
 
     async def play(self, days: int, per_day: int, mix: str) -> SeedAnswer:
