@@ -4,13 +4,12 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import field
 from decimal import Decimal
-from itertools import count
+from itertools import count, takewhile
 
 from simulator.certification.exhaustive.bounds import BEFORE_ANSWER, BEYOND_AGE, DELIVER, Bounds, Move, Path
 from simulator.certification.exhaustive.judging import APART_SECONDS, Books
@@ -35,15 +34,11 @@ def bounds_of(flow: Flow, unknown: str, events: int, copies: int) -> Bounds:
     """
     own = [step.event for step in flow.steps]
     chosen = own if events >= len(own) else [*own[: events > 1], *own[len(own) - max(events - 1, 1) :]]
-    silent = {step.event for step in flow.steps[: _silent(flow)]}
+    # The call that creates the order performs the first steps.
+    silent = {step.event for step in takewhile(lambda step: not step.action, flow.steps)}
     by_call = tuple(number for number, name in enumerate(chosen) if name in silent)
     more = (unknown,) if events > len(own) else ()
     return Bounds((*chosen, *more), copies, len(chosen) - 1, by_call)
-
-
-def _silent(flow: Flow) -> int:
-    """Return how many of a flow's first steps need no action, because the call that creates the order performs them."""
-    return next((number for number, step in enumerate(flow.steps) if step.action), len(flow.steps))
 
 
 @dataclass
@@ -64,22 +59,16 @@ class Case:
         name = self.bounds.events[event]
         return next((place for place, step in enumerate(self.flow.steps) if step.event == name), 0)
 
-    def order(self) -> Tracked:
-        """Create an order."""
-        return Tracked(self, self.stage.order(self._label(), self.flow))
-
-    def _label(self) -> str:
-        return f"{self.flow.name}-{next(self.numbers)}"
+    def order(self) -> Order:
+        return self.stage.order(f"{self.flow.name}-{next(self.numbers)}", self.flow)
 
     def early(self, path: Path) -> tuple[Tracked, Path]:
         """Create an order. Deliver the first events of a path before the call that creates the order gets its response,
-        if the path requires it.
-
-        Return the order and the rest of the path.
+        if the path requires it. Return the order and the rest of the path.
         """
         early = [move for move in path if move.name == BEFORE_ANSWER]
         if not early:
-            return self.order(), path
+            return Tracked(self, self.order()), path
         for seconds in _ANSWER_SECONDS:
             tracked = self._early(early, seconds)
             if tracked is not None:
@@ -92,11 +81,9 @@ class Case:
         """
         first = self.bounds.events[self.bounds.by_call[0]]
         known = {row["id"] for row in self.stage.control.get("/events", type=first, limit=1000)["data"]}
-        made: Future[Order] = Future()
         held = {"match": {"method": "POST", "path": self.flow.path}, "answer_delay": seconds, "times": 1}
-        with self.stage.fault(held):
-            label = self._label()
-            threading.Thread(target=_settled, args=(made, lambda: self.stage.order(label, self.flow))).start()
+        with self.stage.fault(held), ThreadPoolExecutor(1) as pool:
+            made = pool.submit(self.order)
             about = self._new(first, known, made)
             tracked = Tracked(self, Order(self.stage, "", about, Decimal(0), ""))  # its reference is not known yet
             for move in early:
@@ -134,13 +121,6 @@ def is_prompt(order: Tracked, books: Books) -> bool:
         if books.read() != at_once:
             return False
     return True
-
-
-def _settled(future: Future[Order], work: Callable[[], Order]) -> None:
-    try:
-        future.set_result(work())
-    except Exception as error:
-        future.set_exception(error)
 
 
 @dataclass
@@ -203,12 +183,9 @@ class Tracked:
             said = self.refused[event]
             self.deliver(Move("again", event))
             if event in self.refused:
+                note = f"the receiver's response to {self.name(event)} is {said} each time"
                 verdict = "stuck" if said.isdigit() else "hung"
-                note = (
-                    f"the receiver's response to {self.name(event)} is {said} each time, so the service "
-                    "disables the endpoint"
-                )
-                self.problems.append((verdict, note))
+                self.problems.append((verdict, f"{note}, so the service disables the endpoint"))
 
     def _shown(self) -> JsonObject:
         return self.case.stage.call("GET", f"{self.case.stage.service.playbook.path}{self.order.id}")
@@ -216,13 +193,8 @@ class Tracked:
     def row(self) -> JsonObject:
         """Return the order's current status, amount and references, as `judging.wrong_with` needs them."""
         made = self._shown()
-        amount, currency = self.case.stage.service.delivered(self.case.flow.kind, made)
+        name, (amount, currency) = made["id"], self.case.stage.service.delivered(self.case.flow.kind, made)
         return {
-            "id": made["id"],
-            "status": made["status"],
-            "reference": made.get("reference") or made["id"],
-            "destination": made["id"],
-            "amount": f"{amount:f}",
-            "currency": currency,
-            "holds": False,
-        }
+            "id": name, "status": made["status"], "reference": made.get("reference") or name, "destination": name,
+            "amount": f"{amount:f}", "currency": currency, "holds": False,
+        }  # fmt: skip

@@ -1,16 +1,13 @@
-"""Plays each sequence of deliveries (path) from its beginning, with a new payment order. The application needs no
-reset.
-
-Paths are played in batches. All payment orders in a batch are open at the same time. The settle job runs only once for
-each batch, and the application's records are read before and after it. This requires that deliveries of different
+"""Plays each sequence of deliveries (path) from its beginning, with a new payment order, in batches. All orders of a
+batch are open at the same time, and the settle job runs once for the batch. This requires that deliveries of different
 orders do not affect each other. `unlike` checks this for some paths.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from itertools import zip_longest
 from random import Random
 
@@ -36,10 +33,9 @@ class Replaying:
     batch: int = _BATCH
     """The number of paths to play between two checks of the time limit."""
 
-    @contextmanager
-    def begun(self) -> Iterator[None]:
-        """Yield without saving any state, because each path has a separate order."""
-        yield
+    def begun(self) -> AbstractContextManager[None]:
+        """Save nothing, because each path has a separate order."""
+        return nullcontext()
 
     def outcomes(self, paths: Sequence[Path]) -> list[Outcome]:
         """Play each path. Return the outcomes in the same sequence. Raise the same exceptions as `certify`."""
@@ -71,7 +67,7 @@ class Replaying:
         groups = [[path] for path in chosen[: len(chosen) // 2]]
         groups += [[one, other] for one, other in zip(chosen[::2], chosen[1::2], strict=False)]
         for group in groups:
-            orders = [self.case.order() for _ in group]
+            orders = [Tracked(self.case, self.case.order()) for _ in group]
             # Both orders get their last delivery in the last round.
             for moves in [*zip_longest(*map(reversed, group))][::-1]:
                 for order, move in zip(orders, moves, strict=True):

@@ -83,9 +83,7 @@ def exit_code(reports: Sequence[FlowReport]) -> int:
 
 
 def readable(reports: Sequence[FlowReport], *, has_job: bool) -> str:
-    """Return the text about each flow: its findings with their shortest traces, or what the run has shown if there are
-    none.
-    """
+    """Return the text about each flow: its findings with their shortest traces, or what the run has shown."""
     return "\n".join(line for report in reports for line in _lines(report, has_job=has_job))
 
 
@@ -109,11 +107,9 @@ def cases(reports: Sequence[FlowReport], *, has_job: bool) -> list[Case]:
     """Return a JUnit case for each flow."""
     found = []
     for report in reports:
-        text = "\n".join(_lines(report, has_job=has_job)[1:])
-        failure = None
-        if report.result.findings:
-            verdicts = ", ".join(one.verdict for one in report.result.findings)
-            failure = Failure(f"{report.flow.name}: {verdicts}", text)
+        name, text = report.flow.name, "\n".join(_lines(report, has_job=has_job)[1:])
+        verdicts = ", ".join(one.verdict for one in report.result.findings)
+        failure = Failure(f"{name}: {verdicts}", text) if verdicts else None
         skipped = "" if report.complete or failure else f"not complete: {_note(report)}"
-        found.append(Case("certify.exhaustive", report.flow.name, failure, skipped=skipped))
+        found.append(Case("certify.exhaustive", name, failure, skipped=skipped))
     return found

@@ -93,9 +93,8 @@ def run(
             deadline = time.monotonic() + (end - time.monotonic()) / (len(flows) - number)
             bounds = bounds_of(flow, playbook.unknown_event, bound.events, bound.copies)
             case = Case(stage, flow, bounds, url, post)
-            books = Books(
-                bound.books, bound.settle, stage.variables, bound.books_seconds, bound.quiesce, bound.queue_seconds
-            )
+            limits = bound.books_seconds, bound.quiesce, bound.queue_seconds
+            books = Books(bound.books, bound.settle, stage.variables, *limits)
             books.read()  # report unreadable books before any request is sent
             reports.append(_searched(bound, case, books, deadline, noted))
     return reports

@@ -1,7 +1,6 @@
-"""Continues sequences of deliveries (paths) from saved states, so that each new path needs only one delivery.
-
-The application's states are saved with commands or copied from its SQLite file. The order's states are snapshots of the
-simulator's world. At the end, the application and the world are restored to their states before the run.
+"""Continues sequences of deliveries (paths) from saved states, so that each new path needs only one delivery. The
+application's states are saved with commands or copied from its SQLite file, the order's states are snapshots of the
+simulator's world.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from dataclasses import field, replace
 from itertools import count
 from pathlib import Path as FilePath
 from random import Random
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from simulator.certification.exhaustive.bounds import BEFORE_ANSWER, Path
 from simulator.certification.exhaustive.judging import Books
@@ -35,11 +34,9 @@ NOT_SAVED = (
 
 
 class Application(Protocol):
-    """Saves and restores the state of the application that is tested."""
+    """Saves and restores the state of the application that is tested. Raises `Unusable` if that fails."""
 
-    def save(self) -> Saved:
-        """Save the state. Raise `Unusable` if that fails."""
-        ...
+    def save(self) -> Saved: ...
 
     def restore(self, saved: Saved) -> None: ...
 
@@ -125,10 +122,7 @@ class World:
 
     case: Case
     _snapshots: dict[tuple[int, int], str] = field(default_factory=dict)
-    """Snapshot ids by the number of the order and the number of the step.
-
-    The order's id would not be unique, because a restored world assigns the same ids again.
-    """
+    """Snapshot ids by the numbers of order and step. Order ids repeat, because a restored world assigns them again."""
     _current: tuple[int, int] | None = None
 
     def save(self, order: int, phase: int) -> None:
@@ -163,10 +157,7 @@ class SavedOrder(Tracked):
         return replace(self, refused=dict(self.refused), problems=list(self.problems))
 
 
-@dataclass(frozen=True)
-class _Node:
-    order: SavedOrder
-    saved: Saved
+_End: TypeAlias = "tuple[Sequence[Line], JsonObject, list[tuple[str, str]]]"
 
 
 @dataclass
@@ -177,13 +168,12 @@ class Saving:
     books: Books
     application: Application
     batch: int = 32
-    _nodes: dict[Path, _Node] = field(default_factory=dict)
+    _nodes: dict[Path, tuple[SavedOrder, Saved]] = field(default_factory=dict)
+    """The states of the order and the application after each path."""
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
     _read: dict[str, Sequence[Line]] = field(default_factory=dict)
     """The application's records, by its state."""
-    _ends: dict[tuple[str, int, tuple[int, ...]], tuple[Sequence[Line], JsonObject, list[tuple[str, str]]]] = field(
-        default_factory=dict
-    )
+    _ends: dict[tuple[str, int, tuple[int, ...]], _End] = field(default_factory=dict)
     """The records after settling, by the application's state, the order and the refused events."""
 
     @contextmanager
@@ -214,9 +204,9 @@ class Saving:
 
     def _outcome(self, path: Path) -> Outcome:
         if path and path[-1].name != BEFORE_ANSWER:
-            node = self._nodes[path[:-1]]
-            self.application.restore(node.saved)
-            order = node.order.branch()
+            before, saved = self._nodes[path[:-1]]
+            self.application.restore(saved)
+            order = before.branch()
             # The world may be at a later step of this order, or in the state of another order.
             self.world.restore(order.number, max(order.phase, self.case.step(path[-1].event or 0)))
             order.deliver(path[-1])
@@ -225,7 +215,7 @@ class Saving:
         if not self.books.is_prompt:
             self.books.calm()
         saved = self.application.save()
-        self._nodes[path] = _Node(order, saved)
+        self._nodes[path] = order, saved
         if saved.key not in self._read:
             self._read[saved.key] = self.books.calm()
         return self._ended(order.branch(), saved)
@@ -265,10 +255,10 @@ class Saving:
         differ from its outcome in `known`, return a description of the difference, otherwise "".
         """
         paths = [path for path in known if path and path[0].name != BEFORE_ANSWER]
-        root = self._nodes[()]
+        root, saved = self._nodes[()]
         for path in Random(seed).sample(paths, min(_CHECKED, len(paths))):
-            self.application.restore(root.saved)
-            order = root.order.branch()
+            self.application.restore(saved)
+            order = root.branch()
             self.world.restore(order.number, order.phase)
             for move in path:
                 order.deliver(move)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from simulator.certification.exhaustive.bounds import ACKNOWLEDGEMENT_LOST, BEFORE_ANSWER, BEYOND_AGE, Bounds, Path
 from simulator.certification.service import Flow, filled
-from simulator.engine.text.json import JsonObject
+from simulator.engine.text.json import JsonObject, with_texts
 from simulator.engine.text.yaml import yaml_text
 from simulator.kernel.dataclass import dataclass
 
@@ -21,10 +21,8 @@ _AHEAD_S = 5
 @dataclass(frozen=True)
 class Trace:
     """A sequence of deliveries (path) in a flow, and the time of each event and delivery, in seconds after the order is
-    created.
-
-    The second and later copies of an event are retries after a lost acknowledgement. Faults delay each copy until its
-    time on the path.
+    created. The second and later copies of an event are retries after a lost acknowledgement. Faults delay each copy
+    until its time on the path.
     """
 
     name: str
@@ -61,10 +59,9 @@ class Trace:
         or after the last delivery if none needs it.
         """
         end, times = self._due_s(len(self.path) - 1) + self._gap_s if self.path else _SLACK_S, []
+        due = [(self._due_s(place), self._step(move.event or 0)) for place, move in enumerate(self.path)]
         for number, step in enumerate(self.flow.steps):
-            needed = [
-                self._due_s(place) for place, move in enumerate(self.path) if self._step(move.event or 0) >= number
-            ]
+            needed = [at for at, reached in due if reached >= number]
             times.append(max(min([*needed, end]) - _AHEAD_S, 0) if step.action else 0)
         return times
 
@@ -76,11 +73,8 @@ class Trace:
         unknown type, the rule also emits the event that is delivered as such.
         """
         silent = [step.event for step in self.flow.steps if not step.action] or [self.flow.steps[0].event]
-        due: list[tuple[int, JsonObject]] = [
-            (at, {"action": step.action})
-            for at, step in zip(self._happens_s(), self.flow.steps, strict=True)
-            if step.action
-        ]
+        planned = zip(self._happens_s(), self.flow.steps, strict=True)
+        due: list[tuple[int, JsonObject]] = [(at, {"action": step.action}) for at, step in planned if step.action]
         unknown = [place for place, move in enumerate(self.path) if self._is_unknown(move.event or 0)]
         if unknown:
             at = self._due_s(unknown[0]) - _AHEAD_S
@@ -110,43 +104,36 @@ class Trace:
                 if move == BEFORE_ANSWER:
                     deliver = {"before_answer": True}
                 if move == BEYOND_AGE:  # refused, and sent again with a fresh signature
-                    yield self._fault(name, {**deliver, "stale_timestamp": True})
+                    yield _fault(name, {**deliver, "stale_timestamp": True})
                     due += self.retries_s[attempt]
                     deliver, attempt = {}, attempt + 1
                 if copy + 1 < len(places) or move == ACKNOWLEDGEMENT_LOST:
                     deliver["acknowledgement_lost"] = True
                 if deliver:
-                    yield self._fault(name, deliver)
+                    yield _fault(name, deliver)
                 if move == ACKNOWLEDGEMENT_LOST and copy + 1 == len(places):
-                    yield self._fault(name, {"drop": True})
+                    yield _fault(name, {"drop": True})
                 at, attempt = max(due, at) + self.retries_s[min(attempt, len(self.retries_s) - 1)], attempt + 1
 
-    @staticmethod
-    def _fault(name: str, deliver: JsonObject) -> JsonObject:
-        return {"webhook": {"event": name}, "deliver": deliver, "times": 1}
+    def yaml(self) -> str:
+        """Return the scenario file. The calls in its `drive` create the order, for runs without the application."""
 
-    def document(self) -> JsonObject:
-        """Return the content of the scenario file. The calls in its `drive` create the order, for runs without the
-        application.
-        """
-        values = {"reference": self.name}
+        def fill(text: str) -> str:
+            return filled(text, {"reference": self.name})
+
         drive: list[JsonObject] = [
-            {name: {"post": filled(path, values), "body": {key: _put(value, values) for key, value in body.items()}}}
-            for name, path, body in self.flow.calls
+            {name: {"post": fill(path), "body": with_texts(body, fill)}} for name, path, body in self.flow.calls
         ]
         longest = (len(self.path) + 2) * self._gap_s + _SLACK_S
-        return {
+        return yaml_text({
             "name": self.name,
             "description": self.says,
             "rules": [self._rule()],
             "faults": list(self._faults()),
             "drive": [*drive, {"advance": f"{longest}s"}],
             "expect": [{"event": step.event} for step in self.flow.steps],
-        }
-
-    def yaml(self) -> str:
-        return yaml_text(self.document())
+        })  # fmt: skip
 
 
-def _put(value: object, values: dict[str, str]) -> object:
-    return filled(value, values) if isinstance(value, str) else value
+def _fault(name: str, deliver: JsonObject) -> JsonObject:
+    return {"webhook": {"event": name}, "deliver": deliver, "times": 1}

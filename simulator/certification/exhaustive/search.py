@@ -130,34 +130,24 @@ class Search:
         if self._depth < 0:
             self._plays = [Play((), None)]
             return list(self._plays)
-        self._plays = [
-            Play((*self._states[state], move), state)
-            for state in self._frontier
-            for move in self.bounds.moves(state.counts)
-        ]
-        for path in self.bounds.before_answer(self._depth + 1):
-            self._plays.append(Play(path, self._early[path[:-1]]))
+        moves = [(state, move) for state in self._frontier for move in self.bounds.moves(state.counts)]
+        self._plays = [Play((*self._states[state], move), state) for state, move in moves]
+        self._plays += [Play(path, self._early[path[:-1]]) for path in self.bounds.before_answer(self._depth + 1)]
         return list(self._plays)
 
     def take(self, outcomes: Sequence[Outcome]) -> None:
         """Record the outcomes of the plays that `level` last returned, in the same order. If there are fewer outcomes
         than plays, end the search.
         """
-        found: list[State] = []
-        for play, outcome in zip(self._plays, outcomes, strict=False):
-            if self._take(play, outcome):
-                found.append(self._state(play, outcome))
+        taken = [self._take(play, outcome) for play, outcome in zip(self._plays, outcomes, strict=False)]
+        self._frontier = [state for state in taken if state is not None]
         self._is_cut = len(outcomes) < len(self._plays)
-        self._frontier = found
         if not self._is_cut:
             self._depth += 1
 
-    def _state(self, play: Play, outcome: Outcome) -> State:
-        return State(self.bounds.counts(play.path), outcome.books, outcome.simulator)
-
-    def _take(self, play: Play, outcome: Outcome) -> bool:
-        """Record the outcome of one played path. Return True if no earlier path led to the same state."""
-        state, path = self._state(play, outcome), play.path
+    def _take(self, play: Play, outcome: Outcome) -> State | None:
+        """Record the outcome of one played path. Return its state, or None if an earlier path led to the same state."""
+        state, path = State(self.bounds.counts(play.path), outcome.books, outcome.simulator), play.path
         if path:
             self._moves[path[-1].name] += 1
         if not all(state.counts):
@@ -171,14 +161,13 @@ class Search:
             self._findings.setdefault(verdict, Finding(verdict, path, note))
         settled, first = self._ends.setdefault(state.counts, (outcome.settled, path))
         if settled != outcome.settled and ORDER_DEPENDENT not in self._findings:
-            note = (
-                f"in another order, the same deliveries lead to the books {settled or 'nothing'}, not {outcome.settled}"
-            )
+            books = f"{settled or 'nothing'}, not {outcome.settled}"
+            note = f"in another order, the same deliveries lead to the books {books}"
             self._findings[ORDER_DEPENDENT] = Finding(ORDER_DEPENDENT, path, note, first)
         if state in self._states:
-            return False
+            return None
         self._states[state] = path
-        return True
+        return state
 
     def end(self) -> None:
         """End the search before the next level."""
@@ -189,17 +178,11 @@ class Search:
         depth = max(self._depth if self._is_cut else self.bounds.longest, 0)
         missing = tuple(move for move in self.bounds.required() if not self._moves[move])
         return Result(
-            self.bounds,
-            states=len(self._states),
-            edges=len(self._edges),
-            sequences=self.bounds.sequences(depth),
-            complete=not self._is_cut and not missing,
-            depth=depth,
-            is_cut=self._is_cut,
-            moves={name: self._moves[name] for name in MOVES},
-            missing=missing,
+            self.bounds, len(self._states), len(self._edges), self.bounds.sequences(depth),
+            complete=not self._is_cut and not missing, depth=depth, is_cut=self._is_cut,
+            moves={name: self._moves[name] for name in MOVES}, missing=missing,
             findings=tuple(self._findings.values()),
-        )
+        )  # fmt: skip
 
 
 def claim(result: Result, *, has_job: bool, has_books: bool = True) -> str:
