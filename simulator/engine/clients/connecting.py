@@ -1,8 +1,7 @@
 """Connects to addresses that were resolved (and possibly checked) earlier.
 
 Webhooks must be sent to exactly the addresses that were checked (decision W3). asyncio can connect to several addresses
-in parallel, but it resolves the name itself. uvloop cannot connect in parallel at all. This module therefore implements
-parallel connecting.
+in parallel only if it resolves the name itself, and uvloop cannot connect in parallel at all.
 """
 
 from __future__ import annotations
@@ -26,10 +25,7 @@ Address = tuple[str, int]
 
 
 async def addresses_of(host: str, port: int) -> list[Address]:
-    """Return every address of a host name.
-
-    If the host is an address, return only this address. Raise `OSError` if the name does not resolve.
-    """
+    """Return every address of a host name or address. Raise `OSError` if the name does not resolve."""
     family = _family_of(host)
     if family is not None:  # Looking up a literal address would need a thread, too.
         return [(host, family)]
@@ -44,9 +40,7 @@ async def addresses_of(host: str, port: int) -> list[Address]:
 
 @lru_cache(maxsize=1024)
 def _family_of(host: str) -> int | None:
-    """Return the address family of an IP address, or None for a host name. Results are cached, because every delivery
-    needs one.
-    """
+    """Return the family of an IP address, or None for a host name. Cached, because every delivery needs it."""
     with suppress(ValueError):
         return int(socket.AF_INET if ip_address(host).version == 4 else socket.AF_INET6)
     return None

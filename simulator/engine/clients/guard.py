@@ -1,8 +1,7 @@
 """The check before a client sends anything. The check refuses untrusted hosts and live keys.
 
 A request to a mistyped address, or with a key from the wrong shell, must never reach the real service. Every client of
-the simulator calls this module, and no client has a check of its own. The command line uses this module to check its
-inputs, so the module imports only the standard library.
+the simulator calls this module. The command line starts with it, so it imports only the standard library.
 """
 
 from __future__ import annotations
@@ -39,9 +38,7 @@ class ForeignHost(Refused):
 
 
 class LiveKey(Refused):
-    """Raised for a live key that was not issued by a simulator. The message contains only the first characters of the
-    key.
-    """
+    """Raised for a live key that was not issued by a simulator. The message shows only its first characters."""
 
 
 def check_host(url: str) -> None:
@@ -79,9 +76,8 @@ def allow_hosts(names: tuple[str, ...]) -> None:
 class LiveKeys:
     """The format of one service's live keys.
 
-    The simulated production environment has live keys, too. A key that is derived for a world ends with a checksum, so
-    a client recognises it without a request to a server. By chance, one in sixteen million real keys also ends with a
-    valid checksum.
+    The simulated production environment has live keys, too. They end with a checksum, so a client recognises them
+    without a request to a server. By chance, one in sixteen million real keys also ends with a valid checksum.
     """
 
     def __init__(self, prefixes: Iterable[str], *, own: str, place: str, example: str) -> None:
@@ -118,10 +114,7 @@ class LiveKeys:
                 )
 
     def check_inputs(self, arguments: Iterable[str], variables: Mapping[str, str]) -> None:
-        """Check a program's arguments and the environment variables that configure a simulator.
-
-        Raise `LiveKey` if one of them contains a real key.
-        """
+        """Raise `LiveKey` if a program's arguments or the variables that configure a simulator contain a real key."""
         for argument in arguments:
             self.check(argument, "The command line")
         for name, value in variables.items():

@@ -1,8 +1,7 @@
-"""The synchronous HTTP client, based on `http.client`.
+"""The synchronous HTTP client of the tools, based on `http.client`.
 
-The command line, the test kit, conform, certify and the tools for agents use this client. The client does not follow
-redirects, because a redirect would send the token to another address. It ignores proxy settings in the environment,
-because requests must go directly to the server.
+The client does not follow redirects, because a redirect would send the token to another address. It ignores proxy
+settings in the environment, because requests must go directly to the server.
 """
 
 from __future__ import annotations
@@ -18,10 +17,7 @@ from simulator.engine.clients import guard
 from simulator.engine.clients.address import DEFAULT_URL
 
 _UNQUOTED = "/%:@!$&'()*+,;=~?"
-"""Characters that need no quoting in a path and its query.
-
-A `%` starts an escape sequence that the caller has written.
-"""
+"""Characters that need no quoting in a path and its query. The caller has written the escape sequences."""
 
 
 class Response(NamedTuple):
@@ -40,10 +36,9 @@ class NoResponse(ConnectionError):
 
 
 class SyncClient:
-    """Sends HTTP requests to one base URL.
+    """Sends HTTP requests to one base URL. Threads may share a client.
 
-    Threads may share a client, because concurrent requests use separate connections. Raise `guard.ForeignHost` if the
-    host is not trusted, and `ValueError` if the URL is not an http or https URL.
+    Raise `guard.ForeignHost` if the host is not trusted, and `ValueError` if the URL is not an http or https URL.
     """
 
     def __init__(
@@ -58,9 +53,9 @@ class SyncClient:
     ) -> None:
         """Create a client.
 
-        `any_host`: True if the base URL may belong to a server that is not a simulator. `live_keys`: the keys to refuse
-        in request bodies. `reuses`: True if a connection serves several requests. In that case, the caller must call
-        `close`. `tls`: the settings for https. By default, the system's certificates are trusted.
+        `any_host`: True if the server may be something other than a simulator. `live_keys`: the keys to refuse in
+        bodies. `reuses`: True if a connection serves several requests. The caller must then call `close`. `tls`: the
+        settings for https. By default, the system's certificates are trusted.
         """
         if not any_host:
             guard.check_host(base_url)
@@ -84,8 +79,7 @@ class SyncClient:
     ) -> Response:
         """Send a request and return its response. `path` may include a query, and is appended to the base URL.
 
-        Raise `NoResponse` if no complete response arrives. If `timeout_seconds` is None, the client waits until the
-        server responds.
+        Raise `NoResponse` if no complete response arrives. If `timeout_seconds` is None, there is no time limit.
         """
         connection, response = self._send(method, path, content, headers or {}, timeout_seconds)
         try:
@@ -159,9 +153,7 @@ class SyncClient:
 
 
 def _is_silent(idle: socket.socket) -> bool:
-    """Return True if no data has arrived on an idle connection, so the connection can be used again. Data would mean
-    that the server has closed the connection.
-    """
+    """Return True if no data has arrived on an idle connection. Data means that the server has closed it."""
     idle.setblocking(False)
     try:
         idle.recv(1)

@@ -1,7 +1,6 @@
-"""The header on requests that the simulator's own tools send.
+"""The header on requests that the simulator's own tools send, for example to register endpoints.
 
-The tools send such requests to authenticate, to register endpoints and to certify an integration, for example. Advice
-and coverage evaluate an integration, so they ignore requests with this header. No client sends the header by accident,
+Advice and coverage evaluate an integration, so they ignore requests with this header. No client sends it by accident,
 because its name is reserved and its value must be the name of a tool.
 """
 

@@ -1,8 +1,7 @@
 """Runs the worlds of a server: their clocks, deliveries and watchers.
 
-The `Simulator` creates, replaces and ends worlds, and notifies the runtime as its observer. One method call is
-therefore enough to create or end a world with everything that belongs to it. The driver and the courier report changes
-through `Port`.
+The `Simulator` creates, replaces and ends worlds, and notifies the runtime as its observer. The driver and the courier
+report changes through `Port`.
 """
 
 from __future__ import annotations
@@ -46,9 +45,7 @@ class Watcher:
         """Called when a world has ended: the world was deleted, or replaced by another world with the same id."""
 
     def scenarios_read(self, names: Sequence[str], problems: Sequence[FolderProblem]) -> None:
-        """Called when files in scenario directories have changed. `names` are the changed scenarios. `problems`
-        contains all current problems.
-        """
+        """Called when scenario files have changed, with the changed scenarios and all current problems."""
 
     def stopping(self) -> None:
         """Called when the server is stopping. The observer must end everything that does not end on its own."""
@@ -94,8 +91,7 @@ class Runtime(Observer):
         await self.driver.bring_up_to_date(world)
 
     def changed(self, world: World) -> None:
-        """Notify the webhook courier, the clock driver, the persistence layer and all watchers that a world may have
-        changed.
+        """Notify the courier, the driver, the persistence layer and all watchers that a world may have changed.
 
         Do nothing if the world has ended, because a call can still be in progress when its world is reset.
         """
@@ -110,9 +106,7 @@ class Runtime(Observer):
         self._tell_changed(world)
 
     def reported(self, world: World) -> None:
-        """Fire the timers of a world that are due, and notify the watchers. If the world's clock is being advanced,
-        fire no timers.
-        """
+        """Fire the due timers of a world, unless its clock is being advanced, and notify the watchers."""
         self.driver.begin_firing(world)
         self.changed(world)
 
@@ -123,9 +117,7 @@ class Runtime(Observer):
             self.changed(world)
 
     def follow_up_at_once(self, world: World) -> bool:
-        """Like `follow_up`, but without waiting. Return False if more timers are due than can fire in a few
-        milliseconds. In that case, call `follow_up` afterwards.
-        """
+        """Like `follow_up`, but without waiting. Return False if timers are still due. Then call `follow_up`."""
         if self.simulator.lives(world):
             if not self.driver.fire_at_once(world):
                 return False
@@ -167,7 +159,6 @@ class Runtime(Observer):
         return self._remembering
 
     async def _remember(self) -> None:
-        """In a background thread, add the counters of ended worlds to the totals, one world at a time."""
         while not self.ended_worlds.is_complete:
             try:
                 await asyncio.to_thread(self.ended_worlds.take_in)
@@ -215,7 +206,7 @@ class Runtime(Observer):
 
     @contextmanager
     def holding(self, world_id: str) -> Iterator[None]:
-        """Return a context manager that keeps a world in memory. Use it while an API call to the world is waiting."""
+        """Keep a world in memory while an API call to it is waiting."""
         self._held[world_id] += 1
         try:
             yield
@@ -245,7 +236,7 @@ class Runtime(Observer):
         self._tasks = [asyncio.create_task(work()) for work in self._beside]
 
     def accompany(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Register a coroutine function. `begin` runs it in a task, which is cancelled when the server stops."""
+        """Register a coroutine function that `begin` runs until the server stops."""
         self._beside.append(work)
 
     def start(self) -> None:

@@ -29,9 +29,8 @@ class Use:
     """The time of a world's last use, and the size of the world at that time."""
 
     used_ms: int
-    """The time in milliseconds since the epoch, according to the machine's clock."""
+    """The time on the machine's clock, in milliseconds since the epoch."""
     objects: int
-    """The number of objects in the world at that time."""
     journal_bytes: int
 
 
@@ -40,10 +39,7 @@ class RawPiece:
     """A part of a world's stored bytes."""
 
     part: str
-    """The kind of piece: `base`, `entry`, or `snapshot` with the id of the snapshot.
-
-    The `base` is a saved state, and each `entry` contains later changes.
-    """
+    """`base` for a saved state, `entry` for later changes, or `snapshot` with the id of the snapshot."""
     number: int
     content: bytes
     is_whole: bool
@@ -56,49 +52,34 @@ class Persistence(Observer, WriteBarrier):
     refusal: str | None
     """The reason why no request can currently be served, or None if requests can be served."""
     generation: int
-    """A number that increases each time the worlds in memory are discarded.
-
-    A response that was computed before the increase is invalid, because its changes were not saved.
-    """
+    """The number of times that the worlds in memory were discarded. Responses computed before are invalid."""
     unreadable: Mapping[str, str]
     """The reasons why worlds are quarantined (this version cannot read them), by world id. A reason is a clause."""
 
     @abstractmethod
     def world_ids(self) -> Sequence[str]:
-        """Return the ids of the worlds on this server, from oldest to newest.
-
-        Suspended worlds are included. Quarantined worlds are not included.
-        """
+        """Return the ids of the worlds on this server, oldest first, without quarantined worlds."""
 
     def show_at_rest(self, world_id: str, origin: str) -> JsonObject | None:
         """Return a suspended world as the control API returns it, or None for any other world."""
         return None
 
     async def wake(self, world_id: str) -> None:
-        """Read a suspended world into memory.
-
-        Do nothing if the world is not suspended. Raise `Unavailable` if reading fails.
-        """
+        """Read a world into memory if it is suspended. Raise `Unavailable` if reading fails."""
 
     async def wake_snapshot(self, snapshot_id: str) -> None:
-        """Read the world of a snapshot into memory if this world is suspended. Raise `Unavailable` if reading fails."""
+        """Like `wake`, for the world of a snapshot."""
 
     @abstractmethod
     async def raw(self, world_id: str) -> Sequence[RawPiece]:
-        """Return all stored bytes of a world, even if the world is unreadable.
-
-        Raise `KeyError` if the store contains no such world.
-        """
+        """Return all stored bytes of a world, even if it is unreadable. Raise `KeyError` if there is no such world."""
 
     def delete_unreadable(self, world_id: str) -> None:
         """Delete a saved world that this version cannot read. If it is `default`, create a new one immediately."""
 
     @property
     def is_leaving(self) -> bool:
-        """True if this server is handing over its worlds.
-
-        The server still serves requests, but new requests should be sent to other servers.
-        """
+        """True if this server is handing over its worlds. It still serves requests."""
         return False
 
     def changed(self, world: World) -> None:
@@ -113,11 +94,7 @@ class Persistence(Observer, WriteBarrier):
 
     @abstractmethod
     async def uses(self) -> Mapping[str, Use]:
-        """Return the time of the last use of every world, with a precision of one minute. Worlds on other servers are
-        included.
-
-        The oldest world is first.
-        """
+        """Return the last use of every world, including worlds on other servers. The oldest world is first."""
 
     async def start(self) -> None:
         """Read the saved worlds and start them. Call this method once, in the server's event loop."""
@@ -130,18 +107,12 @@ class Persistence(Observer, WriteBarrier):
 
 
 def is_of_the_server(path: str) -> bool:
-    """Return True for the paths of health, readiness and metrics. Requests to these paths are served even if no world
-    is available.
-    """
+    """Return True for health, readiness and metrics, which are served even if no world is available."""
     return path.endswith(_OF_THE_SERVER)
 
 
 def unavailable(path: str, why: str) -> ApiError | ControlError:
-    """Return the error for requests while worlds cannot be saved.
-
-    For an API request, the error code is from the specification. For a control request, the error code is one of the
-    simulator's own codes.
-    """
+    """Return the error for requests while worlds cannot be saved, with a code of the API that was called."""
     message = f"The simulator cannot save changes, so it refuses all calls: {why}"
     if path.startswith((f"{CONTROL_BASE}/", "/_worlds/")) and CONTROL_BASE in path:
         return ControlError(503, "storage_unavailable", message)

@@ -21,7 +21,6 @@ from simulator.engine.durable.shared.ownership import Forward, Outcome, Reason, 
 from simulator.engine.durable.shared.proof import proved_world, take_out
 from simulator.engine.durable.shared.proxy import REFUSED, forward
 from simulator.engine.durable.shared.sharing import Sharing
-from simulator.engine.durable.shared.turns import Turns
 from simulator.engine.durable.shared.wanted import Finder, Wanted, object_of
 from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.server.http.messages import enter_world, head_of, read_body, route_path, write_raw
@@ -87,7 +86,6 @@ class FallbackApp:
         self._admission = admission
         self._pages = frozenset(pages)
         self._finder = Finder(sharing)
-        self._turns = Turns(sharing.store, sharing)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -255,7 +253,7 @@ class FallbackApp:
         await self._let_answer(call, sending)
 
     async def _let_answer(self, call: _Call, send: Send) -> None:
-        async with self._turns.of(call.reach):
+        async with self._sharing.creating(call.reach):
             await self._app(call.scope, call.receive, send)
 
     async def _refuse(self, call: _Call, reason: Reason) -> None:

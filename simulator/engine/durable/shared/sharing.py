@@ -6,18 +6,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
 from decimal import Decimal
 from typing import Any, TypeAlias
 
 from simulator.engine import webhooks
+from simulator.engine.control.access import Access
 from simulator.engine.durable.backend import StoreDamaged, StoreError
 from simulator.engine.durable.persistence import PersistenceLayer
 from simulator.engine.durable.shared import ownership
 from simulator.engine.durable.shared.ownership import Ask, Forward, Ownership, Refuse, Serve, Step
 from simulator.engine.durable.shared.postgres import PostgresStore
 from simulator.engine.durable.shared.session import OwnershipLost
+from simulator.engine.rows.error import ControlError
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.server.storage import Unavailable
 from simulator.engine.webhooks.courier.courier import wall_clock_ms
@@ -25,9 +27,10 @@ from simulator.kernel.clock import LAST_MS
 from simulator.kernel.world import DEFAULT_WORLD, World
 
 WAIT_SECONDS = 8.0
-"""The time for which a request waits for a replica to serve its world."""
+"""The time for which a request waits for a replica to serve its world, or for permission to create a world."""
 AGAIN_SECONDS = 0.1
 _DRAIN_SECONDS = 10.0
+_BUSY = "Other worlds are being created with this token. Nothing was done. Send the request again."
 
 Decision: TypeAlias = "Serve | Forward | Refuse"
 """The decision whether to serve, forward or refuse a request."""
@@ -57,6 +60,7 @@ class Sharing(PersistenceLayer):
         self._reported: set[tuple[str, str]] = set()
         self._ends: tuple[int, str | None] = (0, None)
         self._drained = asyncio.Event()
+        self._creating: dict[str, asyncio.Lock] = {}
         runtime.look_at = self.look_at
         store.lost = lambda: self._throw_away(OwnershipLost("the connection to PostgreSQL has ended"))
         store.credentials = self._new_credentials
@@ -80,10 +84,7 @@ class Sharing(PersistenceLayer):
             await asyncio.wait_for(self._drained.wait(), _DRAIN_SECONDS)
 
     async def look_at(self, world_id: str) -> World | None:
-        """Return a copy of the saved form of a world, for display only.
-
-        Return None if the world does not exist or cannot be read.
-        """
+        """Return a copy of a saved world for display, or None if it does not exist or cannot be read."""
         try:
             base, _ = await asyncio.to_thread(self._loader.decode, await self.store.load(world_id))
         except (KeyError, StoreError):
@@ -116,9 +117,7 @@ class Sharing(PersistenceLayer):
         return ticket, await self._decided(ticket, steps)
 
     async def forwarded(self, ticket: int, outcome: ownership.Outcome) -> Decision | None:
-        """Decide what to do with a request after it was forwarded to another replica. Return None if that replica
-        responded to it.
-        """
+        """Decide what to do with a request that was forwarded. Return None if the other replica responded to it."""
         steps = self.machine.forwarded(ticket, outcome)
         return None if outcome == "answered" else await self._decided(ticket, steps)
 
@@ -138,6 +137,40 @@ class Sharing(PersistenceLayer):
         if world not in self._simulator.worlds and world not in self.unreadable:
             # The world was not created, or has ended. Without the next statement, its lock would remain for a minute.
             self._do(self.machine.idle(world))
+
+    @asynccontextmanager
+    async def creating(self, access: Access | None) -> AsyncIterator[None]:
+        """Let a control token create only one world at a time, across all replicas. If `access` is None, do nothing.
+
+        If two replicas compared the number of worlds in the database with `most_worlds` at the same time, both would
+        allow one more world. Raise `ControlError` 503 if other requests take too long. The owning connection holds the
+        lock of the token, so the lock ends with this connection.
+        """
+        if access is None:
+            yield
+            return
+        lock = self._creating.setdefault(access.prefix, asyncio.Lock())
+        until = asyncio.get_running_loop().time() + WAIT_SECONDS
+        try:
+            await asyncio.wait_for(lock.acquire(), WAIT_SECONDS)
+        except TimeoutError:
+            raise ControlError(503, "storage_unavailable", _BUSY) from None
+        try:
+            # Shield the queries, because a cancelled query ends the owning connection and releases its worlds.
+            while not await asyncio.shield(self.store.try_turn(access.prefix)):
+                if asyncio.get_running_loop().time() > until:
+                    raise ControlError(503, "storage_unavailable", _BUSY)
+                await asyncio.sleep(AGAIN_SECONDS / 2)
+            try:
+                yield
+            finally:
+                if (unsettled := self.unsettled()) is not None:
+                    with suppress(Unavailable):
+                        await asyncio.shield(unsettled)
+                with suppress(StoreError):  # The connection has ended, which released the lock.
+                    await asyncio.shield(self.store.end_turn(access.prefix))
+        finally:
+            lock.release()
 
     # Steps
 
@@ -212,9 +245,7 @@ class Sharing(PersistenceLayer):
         self._spawn(self._guarded(step))
 
     async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
-        """Await a step of `Ownership`. If the step fails, close the owning connection, because the state of the lock is
-        then unknown.
-        """
+        """Await a step. If it fails, close the owning connection, because the state of the lock is then unknown."""
         try:
             await work
         except Unavailable:
@@ -250,9 +281,7 @@ class Sharing(PersistenceLayer):
                     self._do(self.machine.idle(world))
 
     def _acts_at_ms(self, world_id: str) -> int | None:
-        """Return the wall-clock time, in milliseconds, of the world's next timer or webhook attempt, or None if there
-        is none.
-        """
+        """Return the wall-clock time of the world's next timer or webhook attempt, or None if there is none."""
         world = self._simulator.worlds.get(world_id)
         if world is not None and (len(webhooks.in_flight(world)) or webhooks.may_take(world)):
             return wall_clock_ms()
