@@ -1,6 +1,4 @@
-"""Fault classes, and the types `Site` (a point in a test at which a fault can be injected) and `Arming` (the faults,
-rules and actions to inject).
-"""
+"""Fault classes, sites (points in a test at which a fault can be injected), and armings (the faults to inject)."""
 
 from __future__ import annotations
 
@@ -20,9 +18,9 @@ class Site:
     """A place in a test where a fault can be injected: the n-th call, delivery or transaction of its kind.
 
     `kind`: call, delivery or transaction. `what`: the operation as `POST /quotes/{id}/confirm`, the event type, or the
-    transaction type. `facts`: the data that a fault needs. `world`: the index of the world that contains the site, if
-    the test uses several worlds. Counters such as `skip` count within that world. `cause`: the type of the event that a
-    call reacted to, or "" for the test's own calls.
+    transaction type. `facts`: the data that a fault needs. Its `world` is the index of the world, if the test uses
+    several, and counters such as `skip` count within that world. `cause`: the type of the event that a call reacted to,
+    or "" for the test's own calls.
     """
 
     kind: str
@@ -35,9 +33,7 @@ class Site:
 
     @property
     def group(self) -> str:
-        """Return the part of `what` that the plan `quick` distinguishes: `what` itself, or the event or the function in
-        which work can be held back.
-        """
+        """Return what the plan `quick` distinguishes: the event or function of a hold, otherwise `what`."""
         return str(self.facts.get("group", self.what))
 
     @property
@@ -47,13 +43,12 @@ class Site:
 
 @dataclass(frozen=True)
 class Arming:
-    """The faults, rules and actions, as JSON, that make up the injected fault at one site (a call, delivery or
-    transaction in a test).
+    """The faults, rules and actions, as JSON, that make up the injected fault at one site.
 
     `faults` are added before the test, in order of precedence. `counted` is an index in `faults`: only hits of that
     fault and of later ones prove that the injected fault happened. `rules` form a scenario that takes precedence over
-    all others. `instead`: steps that replace an action that the test itself requests. `mend`: actions that run when the
-    faults are removed. They repair effects that an integrator cannot repair.
+    all others. `instead`: steps that replace an action that the test itself requests. `mend`: actions that repair, when
+    the faults are removed, what an integrator cannot repair.
     """
 
     faults: tuple[Document, ...] = ()
@@ -77,16 +72,12 @@ class Arming:
     crash: Document | None = None
     """The point at which the application crashes: the file, the line, and the number of the visit to that line."""
     hold: Document | None = None
-    """The point at which a piece of the application's work is held back: the number of the piece of work with the same
-    event, the file, the line, and the number of its visit to that line.
-    """
+    """The point at which a piece of work is held back: its number with the same event, and what `crash` contains."""
 
 
 @dataclass(frozen=True)
 class FaultClass:
-    """One fault class. `arm` returns the faults to inject at a site (such as a call or delivery in a test), or None if
-    the class does not apply to the site.
-
+    """One fault class. `arm` returns the faults to inject at a site, or None if the class does not apply to the site.
     `strikes`: True if the fault breaks the call or delivery itself, False if it changes what a third party does.
     """
 
@@ -99,20 +90,15 @@ class FaultClass:
     variants: Callable[[Site], Sequence[str]] | None = None
     """The variants of the fault at a site. Each one is a separate run, with a site that names it."""
     rare: bool = False
-    """True if the class has many sites, so that the plan `pair` uses it only once for each operation, as `quick` does.
-    """
+    """True if the class has many sites (see `is_planned_once`)."""
 
     @property
     def is_planned_once(self) -> bool:
-        """Return True if the plan `pair` uses the class only once for each operation, as the plan `quick` does. This
-        limit does not apply to classes that the user selects by name.
-        """
+        """True if `pair` uses the class once for each operation, unless the user selects it by name."""
         return self.rare or bool(self.seconds) or self.variants is not None
 
     def placed(self, sites: Iterable[Site]) -> list[tuple[Site, Arming]]:
-        """Return each site (a call, delivery or transaction in a test) to which the class applies, with the faults to
-        inject. If the class has several variants at a site, the site is returned once for each variant.
-        """
+        """Return each site to which the class applies, once for each variant, with the faults to inject."""
         each = (
             replace(site, variant=variant)
             for site in sites
@@ -123,7 +109,7 @@ class FaultClass:
 
 
 def match(site: Site) -> Document:
-    """Return the `match` field of a fault. It matches all calls of the same operation as the call at `site`."""
+    """Return the `match` field of a fault for all calls of the same operation as the call at `site`."""
     return {"method": site.facts["method"], "path": site.facts["glob"]}
 
 
@@ -138,5 +124,5 @@ def happens(action: str, **parameters: Any) -> Callable[[Site], Document]:
 
 
 def rule(on: str, site: Site, *steps: Step) -> Document:
-    """Return a scenario rule for the transaction at a site. When the event `on` occurs, the rule performs `steps`."""
+    """Return a scenario rule for the transaction at a site: when the event `on` occurs, it performs `steps`."""
     return {"on": on, "where": {"id": site.facts["id"]}, "do": list(steps)}

@@ -20,10 +20,8 @@ _SLOWER = 5.0
 
 
 class Baseline(NamedTuple):
-    """The result of running a test twice without faults. `difference`: the first difference between the two runs, or ""
-    if the runs are equal.
-
-    `limit`: the number of seconds after which the test counts as hung.
+    """The result of running a test twice without faults. `difference`: the first difference between the two runs, or
+    "". `limit`: the number of seconds after which the test counts as hung.
     """
 
     evidence: Document
@@ -32,11 +30,6 @@ class Baseline(NamedTuple):
     limit: float = _LIMIT_SECONDS
     masks: Masks = Masks()
     """The random values in the test."""
-
-    @property
-    def by_reference(self) -> bool:
-        """Return True if a test gives its orders the same references in every run."""
-        return self.masks.references is None
 
 
 def baselines_of(tests: Sequence[str], crew: Crew, name: str, limit: float | None) -> dict[str, Baseline]:
@@ -64,9 +57,7 @@ def baselines_of(tests: Sequence[str], crew: Crew, name: str, limit: float | Non
 
 
 def with_lines(baselines: Mapping[str, Baseline], crew: Crew, name: str) -> dict[str, Baseline]:
-    """Run each test once more. Record the lines at which an application in the tests' process can crash or be held
-    back.
-    """
+    """Run each test once more, and record where an application in the tests' process can crash or be held back."""
     tasks = [
         Task(test, f"{name}-l{number}", None, TRACED * one.limit, records=True)
         for number, (test, one) in enumerate(baselines.items())
@@ -85,7 +76,7 @@ def _hung(task: Task) -> str:
 
 
 def notes_on(tests: Sequence[str], baselines: Mapping[str, Baseline]) -> Iterator[str]:
-    """Yield notes for the suite's author. Each note names something that explore does not check, and the reason."""
+    """Yield notes for the suite's author about what explore does not check, and why."""
     skipped = [test for test in tests if test not in baselines]
     if skipped:
         yield f"{_named(skipped, tests)} skipped, so explore does not check them"
@@ -138,7 +129,6 @@ _COMPARED = {
 
 
 def _difference(one: Document, other: Document) -> str:
-    """Return the first difference between two runs without faults."""
     for sort, names in _COMPARED.items():
         rows, others = ([" ".join(str(row[name]) for name in names) for row in each[sort]] for each in (one, other))
         for number, (row, another) in enumerate(zip(rows, others, strict=False), 1):

@@ -1,5 +1,4 @@
-"""The fault classes. Each class defines the calls, deliveries or transactions to which it applies, and the faults to
-inject.
+"""The fault classes: the calls, deliveries or transactions to which each applies, and the faults to inject.
 
 The provider defines the classes that depend on its kinds of payments.
 """
@@ -7,6 +6,7 @@ The provider defines the classes that depend on its kinds of payments.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from simulator.exploration.arming import Arming, FaultClass, Site, answered, match
@@ -20,26 +20,18 @@ LATE_SECONDS = 6.0
 UNAVAILABLE: Document = {"status": 503, "code": "service_unavailable"}
 
 
-def _on_call(*, reads: bool = True, signs_in: bool = True, **members: Any) -> Callable[[Site], Arming | None]:
-    """A fault in one call. `reads`: True if the fault applies to GET requests too. `signs_in`: True if the fault
-    applies to token exchanges too.
+def _on_call(
+    *, reads: bool = True, signs_in: bool = True, once: bool = True, **members: Any
+) -> Callable[[Site], Arming | None]:
+    """A fault in one call. `reads` and `signs_in`: True if it applies to GET requests and to token exchanges too.
+    `once`: False if it also applies to all later calls of the same operation.
     """
 
     def arm(site: Site) -> Arming | None:
         if (site.facts["method"] == "GET" and not reads) or (not site.facts["token"] and not signs_in):
             return None
-        return Arming(({"match": match(site), **members, "skip": site.facts["skip"], "times": 1},))
-
-    return arm
-
-
-def _surprising(**members: Any) -> Callable[[Site], Arming | None]:
-    """An unexpected field or value in the responses to this call and to all later calls of the same operation."""
-
-    def arm(site: Site) -> Arming | None:
-        if not site.facts["token"]:
-            return None
-        return Arming(({"match": match(site), **members, "skip": site.facts["skip"]},))
+        limit = {"times": 1} if once else {}
+        return Arming(({"match": match(site), **members, "skip": site.facts["skip"], **limit},))
 
     return arm
 
@@ -50,19 +42,13 @@ def _first_per_key(site: Site) -> Arming | None:
     return Arming(({"match": match(site), "first_per_key": 2, "respond": UNAVAILABLE},))
 
 
-FAILURES = 6
-"""The largest number of times that `fails-n` makes the same call fail."""
+_TIMES = [f"{n} time{'s' * (n > 1)}" for n in range(1, 7)]
+"""The variants of `fails-n`: how often the same call fails."""
 _GIVES_UP_AFTER = 50
 
 
-def _times(site: Site) -> list[str]:
-    return [f"{n} time{'s' * (n > 1)}" for n in range(1, FAILURES + 1)]
-
-
 def _fails_n(site: Site) -> Arming | None:
-    """The service processes the call but the response is lost. In variants with N > 1 failures, the next N - 1 calls of
-    the same operation are refused.
-    """
+    """The response of a processed call is lost. Of N > 1 failures, the others are refused calls of the operation."""
     if site.facts["method"] == "GET" or not site.facts["token"]:
         return None
     here = {"match": match(site), "skip": site.facts["skip"]}
@@ -88,50 +74,33 @@ def _key_forgotten(site: Site) -> Arming | None:
 # --- deliveries ----------------------------------------------------------------------------------------------------
 
 
-def _on_delivery(**deliver: Any) -> Callable[[Site], Arming | None]:
-    def arm(site: Site) -> Arming | None:
-        webhook = {"event": site.what}
-        return Arming(({"webhook": webhook, "deliver": deliver, "skip": site.facts["skip"], "times": 1},))
+def _delivered(site: Site, skip: int, **deliver: Any) -> Arming:
+    """A fault in one delivery of the site's event type, after `skip` others."""
+    return Arming(({"webhook": {"event": site.what}, "deliver": deliver, "skip": skip, "times": 1},))
 
-    return arm
+
+def _on_delivery(**deliver: Any) -> Callable[[Site], Arming | None]:
+    return lambda site: _delivered(site, site.facts["skip"], **deliver)
 
 
 def _on_deliveries(**deliver: Any) -> Callable[[Site], Arming | None]:
-    """A fault in this delivery and in all later deliveries of the same event type, so that retries of an event are
-    changed in the same way.
-    """
-
-    def arm(site: Site) -> Arming | None:
-        return Arming(({"webhook": {"event": site.what}, "deliver": deliver, "skip": site.number - 1},))
-
-    return arm
+    """A fault in this and all later deliveries of the event type, so that retries of an event are changed too."""
+    return lambda site: Arming(({"webhook": {"event": site.what}, "deliver": deliver, "skip": site.number - 1},))
 
 
 def _before_answer(site: Site) -> Arming | None:
-    if not site.facts["by_call"]:
-        return None
-    webhook, skip = {"event": site.what}, site.facts["skip_early"]
-    return Arming(({"webhook": webhook, "deliver": {"before_answer": True}, "skip": skip, "times": 1},))
+    return _delivered(site, site.facts["skip_early"], before_answer=True) if site.facts["by_call"] else None
 
 
-def _at_once(site: Site) -> Arming | None:
-    """Deliver all events that a call causes before its response. Other events occur while the clock advances, and an
-    advance waits for each delivery in any case.
-    """
-    return Arming(({"webhook": {}, "deliver": {"before_answer": True}},))
-
-
+_AT_ONCE = Arming(({"webhook": {}, "deliver": {"before_answer": True}},))
+"""All events that a call causes arrive before its response. An advance waits for other deliveries in any case."""
 AFTERWARDS = "afterwards"
 """The variant of `webhook-lost-for-good` under which the delivery at the site is the last one that arrives."""
 
 
 def _lost_for_good(site: Site) -> Arming | None:
-    """This delivery and all later deliveries are lost, even on the simulated days after the test, and even if their
-    event type occurs only because of another fault.
-
-    The integrator's job runs a day after the test, as a nightly job does. If the job ran directly after the test, it
-    would rarely fail. For example, a job that wrongly marks old orders as expired would find only an order that is a
-    minute old.
+    """This and all later deliveries of every type are lost, even on the simulated days after the test. The integrator's
+    job runs a day later, because directly after the test it would find only orders that are a minute old.
     """
     skip = site.facts["before"] + (site.variant == AFTERWARDS)
     fault = {"webhook": {}, "deliver": {"drop": True}, **({"skip": skip} if skip else {})}
@@ -139,11 +108,7 @@ def _lost_for_good(site: Site) -> Arming | None:
 
 
 def _after_final(site: Site) -> Arming | None:
-    if not site.facts["has_later_end"]:
-        return None
-    return Arming(
-        ({"webhook": {"event": site.what}, "deliver": {"hold": "terminal"}, "skip": site.facts["skip"], "times": 1},)
-    )
+    return _delivered(site, site.facts["skip"], hold="terminal") if site.facts["has_later_end"] else None
 
 
 # --- deaths of the application --------------------------------------------------------------------------------------
@@ -175,14 +140,13 @@ HELD_SECONDS = 4.0
 
 def _killed(site: Site) -> Arming | None:
     """The application is killed while it waits for a response, or before a delivery reaches it."""
-    once = {"skip": site.facts["skip"], "times": 1}
-    held = f"{HELD_SECONDS:g}s"
+    held, skip = f"{HELD_SECONDS:g}s", site.facts["skip"]
     if site.facts["kind"] == "delivery":
-        return Arming(({"webhook": {"event": site.what}, "deliver": {"slow": held}, **once},), kills=True)
-    return Arming(({"match": match(site), "answer_delay": held, **once},), kills=True)
+        return replace(_delivered(site, skip, slow=held), kills=True)
+    return Arming(({"match": match(site), "answer_delay": held, "skip": skip, "times": 1},), kills=True)
 
 
-ALL = (
+_ALL = (
     FaultClass("refused-429", "call", _on_call(respond=answered(429, "rate_limited", retry_after=1))),
     FaultClass("refused-500", "call", _on_call(respond=answered(500, "internal_error"))),
     FaultClass("refused-503", "call", _on_call(respond=UNAVAILABLE)),
@@ -195,11 +159,11 @@ ALL = (
         seconds=LATE_SECONDS,
     ),
     FaultClass("answer-garbled", "call", _on_call(malformed="truncate")),
-    FaultClass("answer-unknown-enum", "call", _surprising(unknown_enum=True)),
-    FaultClass("answer-extra-field", "call", _surprising(extra_field=True)),
+    FaultClass("answer-unknown-enum", "call", _on_call(signs_in=False, once=False, unknown_enum=True)),
+    FaultClass("answer-extra-field", "call", _on_call(signs_in=False, once=False, extra_field=True)),
     FaultClass("first-n-fail-per-key", "call", _first_per_key),
     FaultClass("key-forgotten", "call", _key_forgotten),
-    FaultClass("fails-n", "call", _fails_n, variants=_times),
+    FaultClass("fails-n", "call", _fails_n, variants=lambda site: _TIMES),
     FaultClass("fails-until-given-up", "call", _fails_until_given_up),
     FaultClass("webhook-doubled", "delivery", _on_delivery(copies=3)),
     FaultClass("webhook-late", "delivery", _on_delivery(delay="6h")),
@@ -210,7 +174,7 @@ ALL = (
     FaultClass("webhook-acknowledgement-lost", "delivery", _on_delivery(acknowledgement_lost=True)),
     FaultClass("webhook-two-at-once", "delivery", _on_delivery(two_at_once=True)),
     FaultClass("webhook-before-answer", "delivery", _before_answer),
-    FaultClass("delivered-at-once", "world", _at_once),
+    FaultClass("delivered-at-once", "world", lambda site: _AT_ONCE),
     FaultClass("webhook-forged", "delivery", _on_delivery(corrupt_signature=True)),
     FaultClass("webhook-stale", "delivery", _on_delivery(stale_timestamp=True)),
     FaultClass("webhook-unknown-type", "delivery", _on_deliveries(unknown_type=True)),
@@ -222,14 +186,14 @@ ALL = (
     *TOOLING.faults(),
 )
 
-CLASSES: Mapping[str, FaultClass] = {one.name: one for one in ALL}
+CLASSES: Mapping[str, FaultClass] = {one.name: one for one in _ALL}
 
 ORDERS = FaultClass("orders", "delivery", lambda site: None)
 """The class of runs under the plan `orders`, whose events arrive in a given order."""
 
 
 def class_of(fault: str) -> FaultClass:
-    """Return the fault class with this name. For two names joined with `+`, return a class for the combined fault."""
+    """Return the fault class with this name, or a class for the combined fault if the name joins two with `+`."""
     if fault == ORDERS.name:
         return ORDERS
     first, _, second = fault.partition("+")

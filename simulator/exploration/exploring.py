@@ -1,6 +1,4 @@
-"""A whole exploration. It runs the tests without faults, plans which faults to inject, runs the tests with these
-faults, and collects the results.
-"""
+"""A whole exploration: runs the tests without faults, plans the faults, runs the tests with them, collects results."""
 
 from __future__ import annotations
 
@@ -16,20 +14,11 @@ from simulator.exploration import orders, pairs, plans
 from simulator.exploration.baselines import TRACED, Baseline, baselines_of, notes_on, says_something, with_lines
 from simulator.exploration.catalogue import CLASSES, class_of
 from simulator.exploration.judgement.causes import Cause, Judged, causes_of
-from simulator.exploration.judgement.judging import (
-    VERDICTS,
-)
+from simulator.exploration.judgement.judging import VERDICTS
 from simulator.exploration.plans import Run
 from simulator.exploration.runs.aftermath import Hooks
 from simulator.exploration.runs.commands import CommandRunner, Stage, start_stage
-from simulator.exploration.runs.running import (
-    Crew,
-    PytestRunner,
-    StopExploring,
-    SuiteBroken,
-    executable,
-    is_pytest,
-)
+from simulator.exploration.runs.running import Crew, PytestRunner, StopExploring, SuiteBroken, executable, is_pytest
 from simulator.exploration.runs.tasks import Document, Result, Task
 from simulator.exploration.sites import every_site
 from simulator.exploration.verdicts import NOTHING, own_faults, verdict_on
@@ -45,11 +34,8 @@ NOTHING_TRIED = (
 
 
 class Hosts(NamedTuple):
-    """Two functions that start a server for the worlds of the runs. A process that explores several times can pass
-    functions that return servers that are already running.
-
-    `serve`: starts the server for tests that pytest runs. `stage`: starts the server for a worker that runs any other
-    command.
+    """Functions that start a server for the tests that pytest runs (`serve`), and for a worker that runs any other
+    command (`stage`). A process that explores several times can lend servers.
     """
 
     serve: Callable[[], AbstractContextManager[Server]] = serve
@@ -58,10 +44,7 @@ class Hosts(NamedTuple):
 
 @dataclass(frozen=True)
 class Settings:
-    """The options of an exploration. `budget` and `limit` are in seconds; `limit` applies to each test.
-
-    `replay` is the id of the only run to execute, if any.
-    """
+    """The options of an exploration. `budget`, and `limit` for each test, are in seconds. `replay`: the only run."""
 
     command: Sequence[str]
     plan: str = "pair"
@@ -88,10 +71,7 @@ class Explored(NamedTuple):
 
     @property
     def findings(self) -> list[Judged]:
-        """Return the findings. Findings in tests that pass come before findings in tests that fail.
-
-        In each of these two groups, the most severe findings come first.
-        """
+        """Return the findings: first in tests that pass, then in tests that fail, and of each the most severe first."""
         found = [one for one in self.judged if one.verdict.is_finding]
         return sorted(found, key=lambda one: (one.outcome == "failed", VERDICTS.index(one.verdict.verdict)))
 
@@ -108,9 +88,7 @@ Listener: TypeAlias = ProgressListener[Judged]
 
 
 def explore(settings: Settings, listener: Listener = SILENT) -> Explored:
-    """Explore a test suite. Raises SuiteBroken if the suite fails without faults, StopExploring if an option is
-    invalid.
-    """
+    """Explore a test suite. Raises SuiteBroken if it fails without faults, StopExploring if an option is invalid."""
     begun = time.monotonic()
     with crew_of(settings) as (crew, tests):
         name = f"x{os.getpid()}-{time.monotonic_ns()}"
@@ -146,7 +124,6 @@ def explore(settings: Settings, listener: Listener = SILENT) -> Explored:
 
 
 def _needs_lines(settings: Settings) -> bool:
-    """Return True if a fault class needs to know the lines at which an application in the tests' process can crash."""
     if settings.replay is not None:
         return settings.replay.fault in IN_PROCESS and not settings.replay.plan
     return settings.plan not in (plans.ORDERS, plans.PAIRS) and bool({*settings.faults} & {*IN_PROCESS})
@@ -178,8 +155,8 @@ def _chosen(
 
 
 def _placed(run: Run, baselines: Mapping[str, Baseline]) -> Run:
-    """Return the run with a plan (an `Arming`). If the run has none, as after `--replay` with an id, the plan is
-    computed from the run's fault class and site. Raises StopExploring if the site does not exist.
+    """Return the run with a plan (an `Arming`), which a run without one, as after `--replay` with an id, gets from its
+    fault class and site. Raises StopExploring if the site does not exist.
     """
     if run.plan or run.fault == plans.NONE or run.test not in baselines:
         return run
@@ -195,11 +172,9 @@ def crew_of(settings: Settings) -> Iterator[tuple[Crew, list[str]]]:
     command = executable(settings.command)
     with ExitStack() as stack:
         if not is_pytest(command):
-            runners = [
-                CommandRunner(command, settings.seed, settings.hooks, settings.hosts.stage)
-                for _ in range(settings.workers)
-            ]
-            yield stack.enter_context(Crew(runners)), [" ".join(settings.command)]
+            given = (command, settings.seed, settings.hooks, settings.hosts.stage)
+            crew = stack.enter_context(Crew([CommandRunner(*given) for _ in range(settings.workers)]))
+            yield crew, [" ".join(settings.command)]
             return
         server = stack.enter_context(settings.hosts.serve())
 
@@ -218,11 +193,8 @@ def crew_of(settings: Settings) -> Iterator[tuple[Crew, list[str]]]:
 
 
 def _without_place(classes: Sequence[str], planned: Collection[str]) -> Iterator[str]:
-    """Yield a note that lists the fault classes that do not apply to any call, delivery or transaction in the tests, if
-    there are any.
-    """
-    left = [name for name in classes if name not in planned]
-    if left:
+    """Yield a note that lists the fault classes without a site in the tests, if there are any."""
+    if left := [name for name in classes if name not in planned]:
         find = "fault class has" if len(left) == 1 else "fault classes have"
         yield f"{len(left)} {find} no site in these tests and were not tried: {', '.join(left)}"
 
@@ -234,9 +206,7 @@ def _evidence(baselines: Mapping[str, Baseline]) -> dict[str, Document]:
 def _runs(
     runs: Sequence[Run], baselines: Mapping[str, Baseline], crew: Crew, name: str, listener: Listener, *, told: bool
 ) -> list[Judged]:
-    """Execute the runs and determine their verdicts. `told`: True if every run gets a history. Otherwise, only runs
-    with a finding get one.
-    """
+    """Execute the runs and determine their verdicts. `told`: True if every run gets a history, not only findings."""
     tasks = [
         Task(
             run.test,

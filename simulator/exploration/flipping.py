@@ -1,8 +1,7 @@
 """Runs of the suite under one alternative assumption at a time, and the tests whose result changes.
 
-The simulator makes an assumption where the specification is silent. The real service may behave differently. If a
-test's result changes under an alternative assumption, only the operator of the real service can say which result is
-correct.
+The simulator makes an assumption where the specification is silent. If a test's result changes under an alternative,
+only the operator of the real service can say which result is correct.
 """
 
 from __future__ import annotations
@@ -64,11 +63,9 @@ class Changed(NamedTuple):
 
 @dataclass(frozen=True)
 class Flipped:
-    """The results under all alternatives that were tried. `changed` contains only alternatives under which the result
-    of a test changed.
-
-    `settled`: the alternatives used in all runs, including the baseline, by assumption id. `observed`: the assumptions
-    that are decided by files with observations of the real service. Alternatives to these assumptions are not tried.
+    """The results under all alternatives that were tried. `changed`: the alternatives under which the result of a test
+    changed. `settled`: the alternatives used in all runs, including the baseline, by assumption id. `observed`: the
+    assumptions that files with observations of the real service decide, whose alternatives are not tried.
     """
 
     settings: Settings
@@ -81,16 +78,12 @@ class Flipped:
 
     @property
     def questions(self) -> list[Switch]:
-        """Return the questions about the real service, one for each assumption with an alternative that changes a
-        test.
-        """
+        """Return the questions about the real service, one for each assumption on which a test depends."""
         return list({flip.id: flip.switch for flip in self.changed}.values())
 
 
 def settled() -> dict[str, str]:
-    """Return the alternatives that SIMULATOR_ASSUME sets, by assumption id. Raises StopExploring if the variable is
-    malformed.
-    """
+    """Return the alternatives that SIMULATOR_ASSUME sets, by id. Raises StopExploring if the variable is malformed."""
     known, problems = chosen(TOOLING.alternatives(), os.environ.get("SIMULATOR_ASSUME", "").split())
     if problems:
         raise StopExploring("SIMULATOR_ASSUME: " + "; ".join(problems))
@@ -98,9 +91,7 @@ def settled() -> dict[str, str]:
 
 
 def observed() -> dict[str, Observation]:
-    """Return the observations of the real service in the files that SIMULATOR_OBSERVED lists, by assumption id. Raises
-    StopExploring for an invalid file.
-    """
+    """Return the observations in the files of SIMULATOR_OBSERVED, by id. Raises StopExploring for an invalid file."""
     paths = [Path(name) for name in os.environ.get("SIMULATOR_OBSERVED", "").split()]
     try:
         return observations(read_files(paths, TOOLING.alternatives()))
@@ -109,10 +100,8 @@ def observed() -> dict[str, Observation]:
 
 
 def flips(known: Collection[str] = ()) -> list[Flip]:
-    """Return all alternatives: first the most likely alternative to each assumption, then the second most likely
-    alternatives, and so on.
-
-    `known`: ids of assumptions that are already decided. Their alternatives are omitted.
+    """Return all alternatives: first the most likely alternative to each assumption, then the second most likely, and
+    so on. `known`: ids of assumptions that are already decided and therefore omitted.
     """
     switches = [switch for switch in TOOLING.alternatives().values() if switch.id not in known]
     columns = zip_longest(*([Flip(switch.id, name) for name in switch.alternatives] for switch in switches))
@@ -120,11 +109,8 @@ def flips(known: Collection[str] = ()) -> list[Flip]:
 
 
 def flip_all(settings: Settings, listener: ProgressListener[None] = SILENT, every: Sequence[Flip] = ()) -> Flipped:
-    """Run every test under each alternative assumption. If `every` is given, use only these alternatives.
-
-    If the budget is too small, whole alternatives are omitted, because running only some tests under an alternative
-    would not describe the suite. Raises SuiteBroken if the suite fails without any alternative, StopExploring if an
-    option is invalid.
+    """Run every test under each alternative assumption, or under each one in `every`. A budget omits whole
+    alternatives. Raises SuiteBroken if the suite fails without any alternative, StopExploring if an option is invalid.
     """
     known, seen = settled(), observed()
     with crew_of(settings) as (crew, tests):
@@ -145,9 +131,7 @@ def flip_all(settings: Settings, listener: ProgressListener[None] = SILENT, ever
 
 
 def within_budget(every: Sequence[Flip], each: float, budget: float | None) -> Sequence[Flip]:
-    """Return the first alternatives, as many as fit into the budget. `each`: the number of seconds that one alternative
-    takes.
-
+    """Return the first alternatives, as many as fit into the budget. `each`: the seconds that one alternative takes.
     Raises StopExploring if not even the first alternative fits.
     """
     if budget is None or not each:
@@ -168,18 +152,15 @@ def _changed(
     name: str,
     listener: ProgressListener[None],
 ) -> dict[Flip, list[Changed]]:
-    """Return, for each alternative, the tests that do not pass under it. The alternatives are sorted as in the
-    assumption catalogue. A test that does not pass is run a second time, to exclude tests that fail at random.
+    """Return, for each alternative in the order of the catalogue, the tests that do not pass under it. A test that does
+    not pass is run a second time, to exclude tests that fail at random.
     """
+
+    limits = {test: one.limit for test, one in baselines.items()}
 
     def tasks(some: Sequence[tuple[Flip, str]], mark: str) -> list[Task]:
         return [
-            Task(
-                test,
-                f"{name}-{mark}{number}",
-                {"assumptions": {**known, flip.id: flip.alternative}},
-                baselines[test].limit,
-            )
+            Task(test, f"{name}-{mark}{number}", {"assumptions": {**known, flip.id: flip.alternative}}, limits[test])
             for number, (flip, test) in enumerate(some)
         ]
 

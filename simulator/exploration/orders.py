@@ -3,8 +3,8 @@ events.
 
 All deliveries about one object are withheld during the test and delivered afterwards. Every sequence in which each
 event occurs at most `copies` times is tried. Two sequences lead to the same state if they contain the same deliveries,
-the application returned the same response to the last delivery, and the application's books are the same afterwards.
-Each delivery is tried once from each state, so the number of runs depends on the number of states, not of sequences.
+the application returned the same response to the last one, and its books are the same afterwards. Each delivery is
+tried once from each state, so the number of runs depends on the number of states, not of sequences.
 """
 
 from __future__ import annotations
@@ -90,22 +90,14 @@ def _names(types: Sequence[str]) -> tuple[str, ...]:
 
 
 def _withheld(rows: Sequence[Document], about: str) -> Iterator[Document]:
-    """Yield a fault that loses each delivery about an object.
-
-    A fault does not see the deliveries that an earlier fault loses, so its `skip` does not count them.
-    """
+    """Yield a fault that loses each delivery about an object. Its `skip` does not count what earlier faults lose."""
     seen: Counter[str] = Counter()
     lost: Counter[str] = Counter()
     for row in rows:
         kind = row["type"]
         if row["object"] == about:
-            skip = seen[kind] - lost[kind]
-            yield {
-                "webhook": {"event": kind},
-                "deliver": {"drop": True},
-                "times": 1,
-                **({"skip": skip} if skip else {}),
-            }
+            skip = {"skip": seen[kind] - lost[kind]} if seen[kind] > lost[kind] else {}
+            yield {"webhook": {"event": kind}, "deliver": {"drop": True}, "times": 1, **skip}
             lost[kind] += 1
         seen[kind] += 1
 
@@ -113,10 +105,8 @@ def _withheld(rows: Sequence[Document], about: str) -> Iterator[Document]:
 def search(
     baselines: Mapping[str, Baseline], crew: Crew, name: str, copies: int, seconds: float | None
 ) -> tuple[list[Run], list[Judged], int]:
-    """Search all objects in all tests, level by level, for at most this many seconds.
-
-    Return a run for each minimal counterexample, a verdict on each object without a counterexample, and the number of
-    objects whose search did not finish in time.
+    """Search all objects in all tests, level by level, for at most this many seconds. Return a run for each minimal
+    counterexample, a verdict on each object without one, and the number of objects whose search did not finish.
     """
     ends_at = None if seconds is None else time.monotonic() + seconds
     subjects = [one for test, base in baselines.items() for one in _subjects(test, base.evidence, copies)]
@@ -133,20 +123,17 @@ def search(
             one.search.take([_outcome(*next(results), baselines[one.test]) for _ in plays])
             if ends_at is not None and time.monotonic() > ends_at:
                 one.search.end()
-    runs: list[Run] = []
-    judged: list[Judged] = []
-    cut = 0
-    for one in subjects:
-        found = one.search.result()
-        cut += found.is_cut
-        runs += _counterexamples(one, found)
-        if not found.findings:
-            judged.append(_survived(one, found))
-    return runs, judged, cut
+    found = [(one, one.search.result()) for one in subjects]
+    runs = [
+        one.run(finding.path, None if finding.other is None else one.settled[finding.other])
+        for one, result in found
+        for finding in result.findings
+    ]
+    judged = [_survived(one, result) for one, result in found if not result.findings]
+    return runs, judged, sum(result.is_cut for _, result in found)
 
 
 def _outcome(play: tuple[_Subject, Path], result: RunResult, baseline: Baseline) -> Outcome:
-    """Return the records, the order's state and the verdict after playing one path (a sequence of deliveries)."""
     one, path = play
     evidence = result["evidence"]
     verdict = verdict_on(one.run(path), result, baseline).verdict
@@ -161,15 +148,7 @@ def _outcome(play: tuple[_Subject, Path], result: RunResult, baseline: Baseline)
     return Outcome(now, settled, problems=problems)
 
 
-def _counterexamples(one: _Subject, found: Result) -> Iterator[Run]:
-    """Yield, for each kind of verdict, a run with the shortest sequence of deliveries that leads to it."""
-    for finding in found.findings:
-        other = finding.other
-        yield one.run(finding.path, None if other is None else one.settled[other])
-
-
 def _survived(one: _Subject, found: Result) -> Judged:
-    """Return the result for an object whose deliveries the application handled correctly in all sequences tried."""
     events, copies = counted(len(found.bounds.events), "event"), counted(found.bounds.copies, "copy", "copies")
     covered = f"{counted(found.sequences, 'sequence')} of {events} in up to {copies}: {found.states} states"
     note = f"{covered}{', cut off by the budget' if found.is_cut else ''}"

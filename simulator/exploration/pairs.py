@@ -1,8 +1,7 @@
 """The plan `pairs-of-faults`: two faults in one run that affect the same order.
 
 Some defects need two failures, such as a lost response and a lost event. Two sites affect the same order if both refer
-to it, or to a resource that only this order uses. Pairs are selected to cover each pair of fault classes at each
-operation.
+to it, or to a resource that only this order uses. The pairs cover each pair of fault classes at each operation.
 """
 
 from __future__ import annotations
@@ -25,10 +24,7 @@ from simulator.service import TOOLING
 _MOST = 40
 """The maximum number of pairs in a test."""
 _SITES = 2
-"""Only this many sites, the first ones, are paired for each class, operation and order.
-
-A fault that stays, such as all later events being lost, is paired only at its first site, which includes the others.
-"""
+"""Only the first sites are paired for each class, operation and order. Of a fault that stays, it is only the first."""
 
 
 class _Placed(NamedTuple):
@@ -38,9 +34,7 @@ class _Placed(NamedTuple):
 
 
 def runs_of(baselines: Mapping[str, Document], classes: Sequence[str]) -> list[Run]:
-    """Return the runs that inject two faults, at most 40 for each test. Pairs of faults that no earlier test covers
-    come first.
-    """
+    """Return the runs that inject two faults, at most 40 for each test, first pairs that no earlier test covers."""
     seen: set[tuple[str, ...]] = set()
     runs: list[Run] = []
     for test, evidence in baselines.items():
@@ -61,12 +55,8 @@ def runs_of(baselines: Mapping[str, Document], classes: Sequence[str]) -> list[R
 def _pairs(evidence: Document, classes: Sequence[str]) -> Iterator[tuple[_Placed, _Placed]]:
     """Yield all pairs of faults that have different classes, affect the same order and can happen in the same run."""
     sites = every_site(evidence)
-    placed = [
-        _Placed(name, *one)
-        for name in classes
-        if not CLASSES[name].is_planned_once
-        for one in CLASSES[name].placed(sites)
-    ]
+    single = [name for name in classes if not CLASSES[name].is_planned_once]
+    placed = [_Placed(name, *one) for name in single for one in CLASSES[name].placed(sites)]
     found: set[tuple[str, ...]] = set()
     for order in _orders(evidence):
         counts: Counter[tuple[str, str]] = Counter()
@@ -87,10 +77,8 @@ def _pairs(evidence: Document, classes: Sequence[str]) -> Iterator[tuple[_Placed
 def _losses_of_news(
     order: frozenset[str], placed: Sequence[_Placed], mine: Sequence[_Placed]
 ) -> Iterator[tuple[_Placed, _Placed]]:
-    """Yield pairs of faults. One fault acts after the last event of an order, and the other loses the events that the
-    first fault causes.
-
-    These events do not occur in the run without faults. The loss therefore starts after the order's last event (variant
+    """Yield pairs of faults: one that acts after the last event of an order, and one that loses the events that it
+    causes. These events do not occur without faults, so the loss starts after the order's last event (variant
     `AFTERWARDS`). If it started earlier, the order would remain open in the application's records, and the defect of a
     job that checks only open orders would not be found.
     """
@@ -106,7 +94,6 @@ def _losses_of_news(
 
 
 def _names(site: Site) -> frozenset[str]:
-    """Return the ids and references in the data of a site (a call or delivery in which a fault can be injected)."""
     given = site.facts.get("names") or (site.facts.get("object"), site.facts.get("id"), site.facts.get("reference"))
     return frozenset(name for name in given if name)
 
@@ -123,9 +110,7 @@ def _orders(evidence: Document) -> list[frozenset[str]]:
 
 
 def _fit(first: _Placed, second: _Placed) -> bool:
-    """Return True if two faults can be injected in one run. They must be in the same world, must not name different
-    targets, and must not replace the same action.
-    """
+    """Return True if two faults can be in one run: in one world, on one target, in place of different actions."""
     one, other = first.arming, second.arming
     both_change = one.instead is not None and other.instead is not None
     same = {*(one.instead or ())} & {*(other.instead or ())}
@@ -135,9 +120,7 @@ def _fit(first: _Placed, second: _Placed) -> bool:
 
 
 def _rank(test: str, pair: tuple[_Placed, _Placed]) -> tuple[int, int, str]:
-    """Return a sort key for a pair of faults. Pairs that the provider names come first, then pairs at different kinds
-    of site. Otherwise, the sequence is pseudorandom.
-    """
+    """Return a sort key: pairs that the provider names, then pairs at different kinds of site, then pseudorandom."""
     first, second = pair
     known = {first.fault, second.fault} in [{*names} for names in TOOLING.pairs()]
     alike = first.site.kind == second.site.kind
@@ -157,21 +140,16 @@ def _run(test: str, first: _Placed, second: _Placed) -> Run:
 
 
 def _both(one: Arming, other: Arming) -> Arming:
-    """Combine two faults. Only the first matching fault acts, so a fault that matches every call or delivery comes
-    last.
-    """
+    """Combine two faults. Only the first match acts, so a fault that matches every call or delivery comes last."""
     parts = sorted((one, other), key=lambda arming: any({} in fault.values() for fault in arming.faults))
     faults = tuple(fault for part in parts for fault in part.faults)
-    ends = [len(parts[0].faults), len(faults)]
+    middle, end = len(parts[0].faults), len(faults)
+    ranges = zip((0, middle), (middle, end), parts, strict=True)
     return replace(
         one,
         faults=faults,
         counted=0,
-        parts=tuple(
-            (begin + part.counted, end)
-            for begin, end, part in zip((0, ends[0]), ends, parts, strict=True)
-            if part.faults
-        ),
+        parts=tuple((begin + part.counted, end) for begin, end, part in ranges if part.faults),
         rules=(*one.rules, *other.rules),
         instead={**(one.instead or {}), **(other.instead or {})} or None,
         target=one.target or other.target,
@@ -195,9 +173,7 @@ def parts_of(runs: Sequence[Run], baselines: Mapping[str, Document]) -> list[Run
 
 
 def attributed(pairs: Sequence[Judged], alone: Sequence[Judged]) -> list[Judged]:
-    """Remove each finding on a pair if one of the two faults alone also leads to a finding. Append the findings on
-    these single faults to the remaining results.
-    """
+    """Replace each finding on a pair by the findings on one of its two faults alone, if there are any."""
     wrong = {(one.run.test, one.run.fault, one.run.site): one for one in alone if one.verdict.is_finding}
     kept: list[Judged] = []
     reasons: dict[str, Judged] = {}

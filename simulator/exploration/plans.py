@@ -33,8 +33,7 @@ def runs_of(baselines: Mapping[str, Document], plan: str, classes: Sequence[str]
     `quick`: run each class once for each operation, event type or transaction type, in the first test that contains it.
     `pair`: in each test, use the first and the last occurrence. Calls are counted separately for each event that they
     react to, because a read in response to the final event matters more often than the first read. `full`: use every
-    occurrence. In a `pair` plan, a class that takes real time or has many sites or variants is used once for each
-    operation, as in `quick`, unless the user selects classes by name.
+    occurrence. For classes that `pair` plans once for each operation, as `quick` does, see `is_planned_once`.
     """
     found: list[Run] = []
     seen: set[tuple[str, ...]] = set()
@@ -68,32 +67,25 @@ def run_at(test: str, fault: str, site: Site, arming: Arming) -> Run:
 
 
 def id_of(*parts: str) -> str:
-    """Return the id of a run. The id depends only on the test, the fault and the site."""
+    """Return the id of a run, which depends only on the test, the fault and the site."""
     return f"{parts[1]}-{hashlib.sha256('|'.join(parts).encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
 def expected_seconds(runs: Sequence[Run], seconds: Mapping[str, float], workers: int) -> float:
-    """Estimate how many seconds runs take, based on the time that their tests take without faults. Runs that mostly
-    wait for a response are executed in parallel.
-    """
+    """Estimate how many seconds runs take, based on the time that their tests take without faults."""
     works = sum(seconds[run.test] for run in runs)
     return _lasting(works, sum(class_of(run.fault).seconds for run in runs), workers)
 
 
 def _lasting(works: float, waits: float, workers: int) -> float:
-    """Estimate how many seconds runs take. `works` and `waits`: the total seconds in which the runs use the processor,
-    and in which they wait.
-    """
+    """Estimate how many seconds runs take that use the processor for `works` seconds in total, and wait for `waits`."""
     works, waits = works / workers, waits / waiting(workers)
     return works + waits if workers == 1 else max(works, waits)
 
 
 def waiting(workers: int) -> int:
-    """Return the maximum number of runs that may wait at the same time, for example for a delayed response, while
-    `workers` other runs use the processor.
-
-    Waiting takes no processor time, but each run is a process that uses memory and takes a second of processor time
-    to start. With one worker, runs are sequential.
+    """Return how many runs may wait at the same time, as for a late response, while `workers` others use the processor.
+    Each run is a process, which uses memory and takes a second to start. With one worker, runs are sequential.
     """
     return 3 * workers if workers > 1 else 1
 
@@ -107,11 +99,9 @@ def without_fault(test: str) -> Run:
 
 
 def within(runs: Sequence[Run], seconds: Mapping[str, float], workers: int, budget: float | None) -> list[Run]:
-    """Return the runs that fit into a budget in seconds. Their expected time does not exceed the budget.
-
-    Runs are chosen in this sequence: one run of each class, then each class once for each operation, event type or
-    transaction type, then the same for each test. A run that does not fit is skipped, and later runs that fit are
-    included.
+    """Return the runs whose expected time fits into a budget in seconds, in this sequence: one run of each class, then
+    each class once for each operation, event type or transaction type, then the same for each test. A run that does not
+    fit is skipped, and later runs that fit are included.
     """
     if budget is None:
         return list(runs)

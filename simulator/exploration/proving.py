@@ -1,7 +1,4 @@
-"""Proof that a patch fixes a finding.
-
-The finding's run is executed twice in a copy of the suite, before and after the patch is applied.
-"""
+"""Proof that a patch fixes a finding: its run in a copy of the suite, before and after the patch is applied."""
 
 from __future__ import annotations
 
@@ -13,6 +10,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 from simulator.exploration.exploring import Explored, Settings, explore
 from simulator.exploration.judgement.judging import FAILED_LOUDLY, NOT_REACHED
@@ -26,12 +24,9 @@ _LEFT_BEHIND = (".git", ".rampsim", "__pycache__", ".*_cache")
 
 @dataclass(frozen=True)
 class Proof:
-    """The results of a finding's run, before and after a patch is applied. `after` is None if the finding did not occur
-    before the patch.
-
-    `avoided`: True if the fault's last step never happens with the patch. For example, the application searches for the
-    order before it retries, so no request with an expired idempotency key is sent. Then only the earlier steps
-    determine `after`.
+    """The results of a finding's run. `after` is None if the finding did not occur before the patch. `avoided`: True if
+    the fault's last step never happens with the patch, so that the earlier steps determine `after`. For example, the
+    application searches for the order, so it sends no second request.
     """
 
     before: Explored
@@ -54,23 +49,21 @@ class Proof:
             return "Not fixed: the finding still occurs with the patch."
         if NOT_REACHED in self._verdicts:
             return "Not proved: with the patch the fault never happens, so the run says nothing about it."
-        red = (
-            " The test fails under the fault, although the money is correct." if FAILED_LOUDLY in self._verdicts else ""
-        )
-        round_it = (
-            " While the fault is active, the application repeats no call that the last step of the fault could affect."
-            * self.avoided
-        )
-        return f"Fixed: the finding occurs without the patch and not with it.{round_it}{red}"
+        said = "Fixed: the finding occurs without the patch and not with it."
+        if self.avoided:
+            last = "no call that the last step of the fault could affect"
+            said += f" While the fault is active, the application repeats {last}."
+        if FAILED_LOUDLY in self._verdicts:
+            said += " The test fails under the fault, although the money is correct."
+        return said
 
 
 def prove(settings: Settings, patch: Path) -> Proof:
     """Replay a finding in a copy of the current directory, before and after the patch is applied to the copy.
 
     Inside a git repository, the whole repository is copied, and paths in the patch may be relative to the top or to the
-    current directory. The original directory does not change. Raises SuiteBroken if the suite fails without faults.
-    Raises StopExploring if an option is invalid, the patch does not apply, or an argument contains the path of the
-    original directory.
+    current directory. Raises SuiteBroken if the suite fails without faults. Raises StopExploring if an option is
+    invalid, the patch does not apply, or an argument contains the path of the original directory.
     """
     here, patch = Path.cwd().resolve(), patch.resolve()
     done = _git(here, "rev-parse", "--show-toplevel")
@@ -98,9 +91,7 @@ def prove(settings: Settings, patch: Path) -> Proof:
 
 
 def _judged(before: Explored, after: Explored, settings: Settings) -> Proof:
-    """Return the proof. If the fault did not occur in the patched suite, run the test once more, and count the fault as
-    occurred if any of its steps occurs.
-    """
+    """Return the proof. If the fault did not occur with the patch, run the test again and count any of its steps."""
     run, proof = settings.replay, Proof(before, after)
     if run is None or not run.plan.get("counted") or [one.verdict.verdict for one in after.judged] != [NOT_REACHED]:
         return proof
@@ -123,9 +114,7 @@ def _git(directory: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def _fits(patch: Path, bases: Iterable[Path]) -> Path:
-    """Return the first of the directories `bases` in which git can apply the patch. Raises StopExploring if there is
-    none.
-    """
+    """Return the first directory in which git can apply the patch. Raises StopExploring if there is none."""
     said = ""
     for base in bases:
         done = _git(base, "apply", "--check", str(patch))
@@ -136,10 +125,7 @@ def _fits(patch: Path, bases: Iterable[Path]) -> Path:
 
 
 def _refuse_ways_back(settings: Settings, top: Path) -> None:
-    """Raise StopExploring if an argument contains the absolute path of the original directory.
-
-    Such a command would use the original directory instead of the copy.
-    """
+    """Raise StopExploring if the command would use the original directory, by an absolute path, instead of the copy."""
     hooks = (settings.hooks.settle, settings.hooks.books)
     words = [*settings.command, *(str(hook) for hook in hooks if hook is not None)]
     for word in words:
@@ -154,18 +140,10 @@ def _refuse_ways_back(settings: Settings, top: Path) -> None:
 @contextlib.contextmanager
 def _imported_from(top: Path, copy: Path) -> Iterator[None]:
     """Make Python import from the copy before the original directory, even for an editable installation."""
-    given = os.environ.get("PYTHONPATH")
-    paths = [path for path in (given or "").split(os.pathsep) if path]
-    inside = [
-        copy / Path(path).resolve().relative_to(top) for path in paths if Path(path).resolve().is_relative_to(top)
-    ]
+    paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    whole = [Path(path).resolve() for path in paths]
+    inside = [copy / path.relative_to(top) for path in whole if path.is_relative_to(top)]
     usual = [path for path in (copy, copy / "src", Path.cwd(), Path.cwd() / "src") if path.is_dir()]
     found = dict.fromkeys(str(path) for path in (*inside, *usual, *paths))
-    os.environ["PYTHONPATH"] = os.pathsep.join(found)
-    try:
+    with mock.patch.dict(os.environ, PYTHONPATH=os.pathsep.join(found)):
         yield
-    finally:
-        if given is None:
-            del os.environ["PYTHONPATH"]
-        else:
-            os.environ["PYTHONPATH"] = given

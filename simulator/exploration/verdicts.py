@@ -8,18 +8,9 @@ from dataclasses import replace
 from simulator.exploration import plans
 from simulator.exploration.baselines import Baseline
 from simulator.exploration.catalogue import class_of
+from simulator.exploration.judgement import judging
 from simulator.exploration.judgement.causes import Judged
-from simulator.exploration.judgement.judging import (
-    HIDDEN_BY_SETTLE,
-    ORDER_DEPENDENT,
-    SURVIVED,
-    Orders,
-    Problem,
-    Verdict,
-    books_disagree,
-    judge,
-    judge_baseline,
-)
+from simulator.exploration.judgement.judging import Orders, Problem, Verdict, books_disagree, judge, judge_baseline
 from simulator.exploration.judgement.masking import Names
 from simulator.exploration.plans import Run
 from simulator.exploration.runs.ordering import canonical
@@ -34,7 +25,7 @@ def own_faults(baselines: Mapping[str, Baseline]) -> list[Judged]:
         early = one.evidence.get("before")
         first = None if early is None else judge_baseline({**one.evidence, **early})
         if first is not None:
-            verdict = _of_stages(first, verdict or replace(first, verdict=SURVIVED))
+            verdict = _of_stages(first, verdict or replace(first, verdict=judging.SURVIVED))
         if verdict is not None:
             names = one.masks.names(one.evidence)
             books = _masked(books_disagree(Orders(one.evidence)), names)
@@ -47,21 +38,13 @@ def _masked(books: Sequence[Problem], names: Names) -> list[Problem]:
     return [one._replace(order=names.masked(one.order), note=names.masked(one.note)) for one in books]
 
 
-NOTHING: Document = {
-    "transactions": [],
-    "standing": [],
-    "switched_off": [],
-    "books": None,
-    "not_genuine": [],
-    "timeline": [],
-}
+_EMPTY = ("transactions", "standing", "switched_off", "not_genuine", "timeline")
+NOTHING: Document = {**dict.fromkeys(_EMPTY, ()), "books": None}
 """The result of a run whose process crashed."""
 
 
 def verdict_on(run: Run, result: Result, baseline: Baseline) -> Judged:
-    """Return the verdict on a run. If evidence was also collected before the integrator's job ran, the result also
-    contains the verdict on that evidence.
-    """
+    """Return the verdict on a run, and on its state before the integrator's job ran if there is evidence for it."""
     evidence = result["evidence"] or {**NOTHING, "hits": int(result["hung"])}
     verdict = _judge(run, result, evidence, baseline, baseline.evidence)
     if "before" in evidence and "before" in baseline.evidence:
@@ -73,7 +56,7 @@ def verdict_on(run: Run, result: Result, baseline: Baseline) -> Judged:
     books_now = names.masked(canonical(evidence["books"]))
     if wanted is not None and not verdict.is_finding and books_now != wanted:
         note = f"in another order, the same deliveries lead to the books {wanted or 'nothing'}, not {books_now}"
-        verdict = replace(verdict, verdict=ORDER_DEPENDENT, note=note)
+        verdict = replace(verdict, verdict=judging.ORDER_DEPENDENT, note=note)
     if verdict.is_finding and baseline.difference:
         verdict = replace(verdict, note=f"{verdict.note} (the test is flaky, which may be the reason)")
     books = _masked(books_disagree(Orders(evidence)), names) if verdict.is_finding else ()
@@ -87,17 +70,15 @@ def _judge(run: Run, result: Result, evidence: Document, baseline: Baseline, usu
         passed=result["outcome"] != "failed",
         hung=result["hung"],
         strikes=class_of(run.fault).strikes,
-        by_reference=baseline.by_reference,
+        by_reference=baseline.masks.references is None,
     )
 
 
 def _of_stages(before: Verdict, after: Verdict) -> Verdict:
-    """Combine the verdicts before and after the `--settle` command. The result is the verdict `after`, and its field
-    `before` contains the name of the earlier verdict.
-
-    If the command repaired the error, the result is `HIDDEN_BY_SETTLE`.
+    """Return the verdict `after` the `--settle` command, with the name of the verdict `before` it. If the command
+    repaired the error, the result is `HIDDEN_BY_SETTLE`.
     """
     if before.is_finding and not after.is_finding:
         note = f"before your job ran, the verdict was {before.verdict}: {before.note}"
-        return replace(before, verdict=HIDDEN_BY_SETTLE, note=note, before=before.verdict)
+        return replace(before, verdict=judging.HIDDEN_BY_SETTLE, note=note, before=before.verdict)
     return replace(after, before=before.verdict)

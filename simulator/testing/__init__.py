@@ -25,13 +25,22 @@ if TYPE_CHECKING:
     from simulator.testing.receiving.receivers import receiver as receiver
     from simulator.testing.servers.server import Server as Server
     from simulator.testing.servers.server import serve as serve
-    from simulator.testing.servers.shared import world as world
+    from simulator.testing.servers.server import world as world
     from simulator.testing.worlds import World as World
 
 __all__ = [
-    "ActionRefused", "Delivery", "NotReached", "Receiver", "Server", "SimulatorError", "World",
-    "receiver", "serve", "strategies", "world",
-]  # fmt: skip
+    "ActionRefused",
+    "Delivery",
+    "NotReached",
+    "Receiver",
+    "Server",
+    "SimulatorError",
+    "World",
+    "receiver",
+    "serve",
+    "strategies",
+    "world",
+]
 
 
 def __getattr__(name: str) -> Any:
@@ -45,12 +54,10 @@ def __getattr__(name: str) -> Any:
             home = import_module("simulator.testing.receiving.deliveries")
         case "Receiver" | "receiver":
             home = import_module("simulator.testing.receiving.receivers")
-        case "Server" | "serve":
+        case "Server" | "serve" | "world":
             home = import_module("simulator.testing.servers.server")
         case "World":
             home = import_module("simulator.testing.worlds")
-        case "world":
-            home = import_module("simulator.testing.servers.shared")
         case _:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(home, name)

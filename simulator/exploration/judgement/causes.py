@@ -69,8 +69,8 @@ class Cause(NamedTuple):
 def key_of(one: Judged) -> tuple[str, str, str]:
     """Return a key that is the same for all findings with the same cause: fault family, location and verdict.
 
-    Failed calls are grouped by operation, because different code handles different operations. Failed deliveries are
-    not grouped by event type, because one receiver gets all deliveries.
+    Failed calls are grouped by operation, because different code handles them. Failed deliveries are not grouped by
+    event type, because one receiver gets all deliveries.
     """
     fault, verdict = one.run.fault, one.verdict.verdict
     family = _FAMILY_OF.get(fault, fault)
@@ -90,12 +90,8 @@ def causes_of(findings: Sequence[Judged]) -> list[Cause]:
     groups: dict[tuple[str, str, str], list[Judged]] = {}
     for one in findings:
         groups.setdefault(key_of(one), []).append(one)
-    return [Cause(_id(key), _text(*key), group) for key, group in groups.items()]
-
-
-def _id(key: tuple[str, str, str]) -> str:
-    """Return the id of a cause. The id does not depend on how many runs reveal the cause."""
-    return f"cause-{key[0]}-{hashlib.sha256('|'.join(key).encode()).hexdigest()[:8]}"
+    digests = {key: hashlib.sha256("|".join(key).encode()).hexdigest()[:8] for key in groups}
+    return [Cause(f"cause-{key[0]}-{digests[key]}", _text(*key), group) for key, group in groups.items()]
 
 
 def _text(family: str, place: str, verdict: str) -> str:

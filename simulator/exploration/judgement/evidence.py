@@ -1,25 +1,21 @@
-"""The evidence from a test, collected from its worlds: calls, deliveries, transactions, and the amount of money that
-each party has.
-"""
+"""The evidence from a test, collected from its worlds: calls, deliveries, transactions, and the money of each party."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 from urllib.parse import unquote_plus
 
 from simulator.engine.rows.provider import split_base
+from simulator.exploration.runs.armed import ArmedWorld
 from simulator.exploration.runs.tasks import Document
 from simulator.host import vocabulary
-
-if TYPE_CHECKING:
-    from simulator.exploration.runs.armed import ArmedWorld
-    from simulator.testing.worlds import World
-import re
+from simulator.testing.worlds import World
 
 _CHANGES = (
     (re.compile(r"(127\.0\.0\.1|localhost|\[::1\]):\d+"), r"\1:PORT"),
@@ -42,10 +38,10 @@ def same_result(result: dict[str, Any]) -> dict[str, Any]:
     result = {**result, "failure": same(result["failure"])}
     evidence = result["evidence"]
     if evidence:
-        told: dict[str, Any] = {name: same(evidence[name]) for name in ("unread",) if evidence.get(name)}
-        if "timeline" in evidence:
-            told["timeline"] = [[*row[:-1], same(row[-1])] for row in evidence["timeline"]]
-        result["evidence"] = {**evidence, **told}
+        unread = {"unread": same(evidence["unread"])} if evidence.get("unread") else {}
+        rows = evidence.get("timeline")
+        timeline = {} if rows is None else {"timeline": [[*row[:-1], same(row[-1])] for row in rows]}
+        result["evidence"] = {**evidence, **unread, **timeline}
     return result
 
 
@@ -58,25 +54,9 @@ _NOT_GENUINE = frozenset({"corrupt_signature", "alter_body", "stale_timestamp"})
 """Mutations of a delivery that make it forged or stale, so that a receiver must refuse it."""
 
 
-class Mark(NamedTuple):
-    """The number of calls and delivery attempts when a test ended.
-
-    Later calls and attempts do not belong to the test.
-    """
-
-    calls: int
-    deliveries: int
-
-    @classmethod
-    def of(cls, world: World) -> Mark:
-        return cls(len(world.requests()), len(world.deliveries()))
-
-
 def evidence_of(armed: Sequence[ArmedWorld], paid: Collection[str] = ()) -> Found:
-    """Return the evidence on which the verdict on a run is based. It is collected from the test's worlds, in the order
-    in which the worlds were created.
-
-    `paid`: the ids of transactions that were paid after the test ended.
+    """Return the evidence for the verdict on a run, from the test's worlds in the order of their creation. `paid`: the
+    ids of transactions that were paid after the test ended.
     """
     found: Found = {"transactions": [], "standing": [], "switched_off": []}
     for one in armed:
@@ -93,14 +73,16 @@ def evidence_of(armed: Sequence[ArmedWorld], paid: Collection[str] = ()) -> Foun
     return found
 
 
-def history_of(armed: Sequence[ArmedWorld], marks: Sequence[Mark]) -> Found:
-    """Return the history: calls and deliveries before the end of the test, and a timeline of everything."""
+def history_of(armed: Sequence[ArmedWorld], ends: Sequence[tuple[int, int]]) -> Found:
+    """Return the history: calls and deliveries of the test, and a timeline of everything. `ends`: the number of calls
+    and delivery attempts in each world when the test ended.
+    """
     found: Found = {"calls": [], "deliveries": [], "timeline": []}
-    for one, mark in zip(armed, marks, strict=True):
+    for one, (calls_end, deliveries_end) in zip(armed, ends, strict=True):
         world = one.world
-        delivered = _delivered_at(world.deliveries()[: mark.deliveries])
-        found["calls"] += ({**row, "world": one.name} for row in _calls(world.requests()[: mark.calls], delivered))
-        found["deliveries"] += ({**row, "world": one.name} for row in _deliveries(world, mark.deliveries))
+        delivered = _delivered_at(world.deliveries()[:deliveries_end])
+        found["calls"] += ({**row, "world": one.name} for row in _calls(world.requests()[:calls_end], delivered))
+        found["deliveries"] += ({**row, "world": one.name} for row in _deliveries(world, deliveries_end))
         calls = {row["id"]: row for row in world.requests()}
         found["timeline"] += [
             [row["at"], row["what"], row["text"] + _details(calls.get(row["id"]))]
@@ -126,11 +108,8 @@ def _details(call: Document | None) -> str:
 
 
 def effects_of(armed: Sequence[ArmedWorld]) -> str:
-    """Return a digest of all responses, deliveries and balances. If the digest is the same with and without a fault,
-    the fault had no visible effect.
-
-    References, and the random values that `same` replaces, do not affect the digest. Two runs without faults therefore
-    have the same digest.
+    """Return a digest of all responses, deliveries and balances. A fault without a visible effect does not change it.
+    References, and the random values that `same` replaces, do not affect it.
     """
     shown: list[object] = []
     for one in armed:
@@ -156,9 +135,7 @@ def effects_of(armed: Sequence[ArmedWorld]) -> str:
 
 
 def _delivered_at(rows: Sequence[Document]) -> dict[str, list[tuple[str, set[str]]]]:
-    """Return the delivered events by time of delivery, each as its type and the id and reference of its object. A call
-    that contains one of them refers to this object.
-    """
+    """Return the delivered events by time of delivery, each as its type and the id and reference of its object."""
     found: dict[str, list[tuple[str, set[str]]]] = {}
     for row in rows:
         about = _object_in(row["request_body"])
@@ -171,8 +148,8 @@ def _cause_of(row: Document, delivered: Mapping[str, list[tuple[str, set[str]]]]
     """Return the type of the event that a call reacts to: the last event about its object delivered at the same time.
 
     The simulated clock is paused while an event is being handled, so the result does not depend on the receiver's
-    speed. The journal cannot distinguish a handler from a test that reads the same object at the same time. A wrong
-    result only creates one more group of calls in which faults are injected.
+    speed. A test that reads the same object at the same time looks like a handler. That only creates one more group of
+    calls.
     """
     asked = f"{row['path']} {unquote_plus(row['query'])}"
     types = [kind for kind, names in delivered.get(row["at"], ()) if any(name in asked for name in names)]
@@ -227,23 +204,17 @@ def _deliveries(world: World, most: int) -> Iterator[Found]:
     told = [(str(_object_in(row["request_body"]).get("id", "")), row["event_type"]) for row in rows]
     for place, row in enumerate(rows):
         if row["attempt"] == 1 and row["event_type"] != "webhook.test":
+            ends = vocabulary().ends_after(row["event_type"]) if row["event_type"] in vocabulary().events else ()
             yield {
                 "type": row["event_type"],
                 "object": told[place][0],
                 "by_call": row["event_id"] in caused,
-                "has_later_end": any((told[place][0], end) in told[place:] for end in _ends_after(row["event_type"])),
+                "has_later_end": any((told[place][0], end) in told[place:] for end in ends),
             }
 
 
-def _ends_after(event: str) -> Collection[str]:
-    """Return the types of events that can follow an event of this type and end its object. The result can be empty."""
-    return vocabulary().ends_after(event) if event in vocabulary().events else ()
-
-
 def _caused_by_calls(world: World, events: set[str]) -> set[str]:
-    """From the given event ids, return the ids of events that were caused by a call. An event counts as caused by a
-    call if it was emitted at the same time as a successful call other than GET.
-    """
+    """Return which events were caused by a call: emitted at the time of a successful call other than GET."""
     moments = {row["at"] for row in world.requests() if row["method"] != "GET" and row["status"] < 300}
     return {row["id"] for row in world.events() if row["id"] in events and row["created_at"] in moments}
 
@@ -315,10 +286,8 @@ def _switched_off(world: World, resources: Sequence[Document]) -> list[str]:
 
 
 def not_genuine(world: World) -> list[str]:
-    """Return the event types of forged or stale deliveries that the application acknowledged.
-
-    The simulator records which deliveries are forged or stale when it sends them. The headers cannot be checked
-    afterwards, because keys, clock and settings may have changed.
+    """Return the event types of forged or stale deliveries that the application acknowledged. The simulator records
+    them when it sends them, because keys, clock and settings can change later.
     """
     return [
         row["event_type"]

@@ -23,10 +23,8 @@ _DELIVERED = "completed"
 
 
 class Problem(NamedTuple):
-    """An order with a wrong amount.
-
-    `expected` is the amount that the customer should have received. `actual` is the amount according to the ledger or
-    the integrator's records.
+    """An order with a wrong amount. `expected`: the amount that the customer should have received. `actual`: the amount
+    according to the ledger or the integrator's records.
     """
 
     verdict: str
@@ -35,6 +33,16 @@ class Problem(NamedTuple):
     actual: Decimal
     currency: str
     note: str
+
+    @classmethod
+    def of_row(cls, row: Document) -> Problem:
+        """Return a problem from its `row`."""
+        return cls(**{**row, "expected": Decimal(row["expected"]), "actual": Decimal(row["actual"])})
+
+    @property
+    def row(self) -> dict[str, str]:
+        """Return the problem as JSON, with amounts as decimal strings."""
+        return {**self._asdict(), "expected": f"{self.expected:f}", "actual": f"{self.actual:f}"}
 
 
 @dataclass(frozen=True)
@@ -54,8 +62,12 @@ class Verdict:
         return self.verdict not in NO_FINDING
 
 
+def _worst(found: Sequence[Problem]) -> Verdict:
+    worst = min(found, key=lambda one: VERDICTS.index(one.verdict))
+    return Verdict(worst.verdict, worst.expected, worst.actual, worst.currency, worst.note)
+
+
 def _paid_after(row: Document) -> bool:
-    """Return True if a transaction was paid only after its test ended."""
     return bool(row.get("paid_after"))
 
 
@@ -132,19 +144,11 @@ def _books(evidence: Document) -> dict[str, Document] | None:
 
 
 def judge(
-    baseline: Document,
-    run: Document,
-    *,
-    passed: bool,
-    hung: bool,
-    strikes: bool,
-    by_reference: bool = True,
+    baseline: Document, run: Document, *, passed: bool, hung: bool, strikes: bool, by_reference: bool = True
 ) -> Verdict:
-    """Return the verdict on a run. `strikes`: True if the fault breaks a call or delivery, False if it changes what a
-    third party does.
-
-    `by_reference`: True if an order has the same reference in every run. Orders are then matched by reference, and
-    otherwise by amount and recipient.
+    """Return the verdict on a run. `strikes`: True if the fault breaks a call or delivery, not what a third party does.
+    `by_reference`: True if an order has the same reference in every run. Otherwise, orders are matched by amount and
+    recipient.
     """
     before, after = (Orders(evidence, by_reference=by_reference) for evidence in (baseline, run))
     if not run["hits"]:
@@ -161,8 +165,7 @@ def judge(
         *_late(baseline, run, by_reference=by_reference),
     ]
     if found:
-        worst = min(found, key=lambda one: VERDICTS.index(one.verdict))
-        return Verdict(worst.verdict, worst.expected, worst.actual, worst.currency, worst.note)
+        return _worst(found)
     if not passed:
         return _whole(FAILED_LOUDLY, before, after, run.get("failure") or "the test failed")
     if not strikes and run.get("effects") and run["effects"] == baseline.get("effects"):
@@ -171,9 +174,7 @@ def judge(
 
 
 def _newly_wrong(before: Orders, after: Orders, *, by_reference: bool) -> Iterator[Problem]:
-    """Yield the orders that are wrong in the integrator's records and were less wrong, or correct, in the run without
-    the fault.
-    """
+    """Yield the orders that are wrong in the integrator's records and were less wrong without the fault."""
     known: dict[object, int] = {}
     for one in books_disagree(before):
         order, rank = by_reference and one.order, VERDICTS.index(one.verdict)
@@ -184,29 +185,17 @@ def _newly_wrong(before: Orders, after: Orders, *, by_reference: bool) -> Iterat
 
 
 def _late(baseline: Document, run: Document, *, by_reference: bool) -> Iterator[Problem]:
-    """Yield the orders whose records differed from the ledger for too long, except orders that are also late without
-    the fault.
-    """
+    """Yield the orders whose records differed from the ledger for too long, but not without the fault."""
     known = {by_reference and row["order"] for row in baseline.get("late", ())}
     for row in run.get("late", ()):
         if (by_reference and row["order"]) not in known:
-            yield _of_row(row)
-
-
-def _of_row(row: Document) -> Problem:
-    amounts = {name: Decimal(row[name]) for name in ("expected", "actual")}
-    return Problem(**{**row, **amounts})
+            yield Problem.of_row(row)
 
 
 def judge_baseline(baseline: Document) -> Verdict | None:
-    """Return a verdict on errors in the integrator's records that occur without a fault, or None if there are no
-    errors.
-    """
-    found = [*books_disagree(Orders(baseline)), *map(_of_row, baseline.get("late", ()))]
-    if not found:
-        return None
-    worst = min(found, key=lambda one: VERDICTS.index(one.verdict))
-    return Verdict(worst.verdict, worst.expected, worst.actual, worst.currency, worst.note)
+    """Return a verdict on errors in the integrator's records without a fault, or None if there are none."""
+    found = [*books_disagree(Orders(baseline)), *map(Problem.of_row, baseline.get("late", ()))]
+    return _worst(found) if found else None
 
 
 def _whole(verdict: str, before: Orders, after: Orders, note: str) -> Verdict:
@@ -235,18 +224,11 @@ def _wrong_with(before: Orders, after: Orders, *, passed: bool, strikes: bool) -
         for reference, status in after.standing.items():
             was_status = before.standing.get(reference, "")
             if status == "draft" and was_status != "draft":
-                yield Problem(
-                    "stuck", reference, ZERO, ZERO, "", f"{reference}: the status changed from {was_status} to draft"
-                )
+                note = f"{reference}: the status changed from {was_status} to draft"
+                yield Problem("stuck", reference, ZERO, ZERO, "", note)
     if after.unread:
-        yield Problem(
-            "disagrees",
-            "",
-            ZERO,
-            ZERO,
-            "",
-            f"the books of the application could not be read after the fault: {after.unread}",
-        )
+        note = f"the books of the application could not be read after the fault: {after.unread}"
+        yield Problem("disagrees", "", ZERO, ZERO, "", note)
 
 
 def _wrong_with_order(
@@ -272,10 +254,8 @@ def _wrong_with_order(
 
 
 def _follows_a_late_payment(now: _Order, before: Orders, after: Orders) -> bool:
-    """Return True if an order possibly exists only because another order was paid after the test.
-
-    This is the case if both orders were paid after the test, and the earlier order was never paid in the run without
-    faults.
+    """Return True if an order possibly exists only because another order was paid after the test. This is the case if
+    both were paid after the test, and the earlier one was never paid without faults.
     """
     late = [name for name, one in after.all.items() if before.of(name).rows and any(map(_paid_after, one.completed))]
     return all(map(_paid_after, now.completed)) and any(not before.of(name).completed for name in late)

@@ -1,7 +1,7 @@
-"""Random values in a test, such as references made from a UUID. They are ignored when two runs are compared.
+"""Random values in a test, such as references made from a UUID, which comparisons of two runs ignore.
 
-The two runs of a test without faults reveal which values are random. Reports replace them with `<random 1>`, `<random
-2>` and so on, in order of appearance. So two runs can be compared line by line, and reports are reproducible.
+The two runs without faults reveal which values are random. Reports replace them with `<random 1>`, `<random 2>` and so
+on, in order of appearance, so that reports are reproducible.
 """
 
 from __future__ import annotations
@@ -24,9 +24,7 @@ Row = Sequence[str]
 @dataclass(frozen=True)
 class Masks:
     """The random values in a test. `templates`: regular expressions for lines in the test's history, with a group for
-    each random word.
-
-    `references`: the references that are equal in both runs, or None if all of them are.
+    each random word. `references`: the references that are equal in both runs, or None if all of them are.
     """
 
     templates: tuple[re.Pattern[str], ...] = ()

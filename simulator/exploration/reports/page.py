@@ -1,6 +1,4 @@
-"""The HTML report on an exploration. For each finding, it compares the timelines of two runs: without and with the
-fault.
-"""
+"""The HTML report on an exploration. For each finding, it compares the timelines without and with the fault."""
 
 from __future__ import annotations
 
@@ -46,8 +44,7 @@ def page(explored: Explored, report: JsonObject, summed: str, replays: Mapping[s
     receipt = with_commit(report["receipt"])
     counts: dict[str, dict[str, int]] = {}
     for one in explored.judged:
-        row = counts.setdefault(one.run.fault, dict.fromkeys(VERDICTS, 0))
-        row[one.verdict.verdict] += 1
+        counts.setdefault(one.run.fault, dict.fromkeys(VERDICTS, 0))[one.verdict.verdict] += 1
     return rendered(
         "report.html",
         sum=summed,
@@ -64,6 +61,7 @@ def page(explored: Explored, report: JsonObject, summed: str, replays: Mapping[s
 def _story(explored: Explored, cause: Cause, replay: str) -> JsonObject:
     one = cause.findings[0]
     verdict = one.verdict
+    money = f"expected {verdict.expected:f} {verdict.currency}, actual {verdict.actual:f}"
     rows = beside(explored.baselines[one.run.test].evidence["timeline"], one.timeline) if one.run.site else []
     return {
         "id": cause.id,
@@ -75,13 +73,10 @@ def _story(explored: Explored, cause: Cause, replay: str) -> JsonObject:
         "test": one.run.test,
         "outcome": one.outcome,
         "note": verdict.note,
-        "money": f"expected {verdict.expected:f} {verdict.currency}, actual {verdict.actual:f}"
-        * bool(verdict.currency),
+        "money": money * bool(verdict.currency),
         "advice": advice_of(one.run.fault),
         "replay": replay,
-        "books": [
-            {**line._asdict(), "expected": f"{line.expected:f}", "actual": f"{line.actual:f}"} for line in one.books
-        ],
+        "books": [line.row for line in one.books],
         "columns": ["Without the fault", "With it"] if one.run.site else ["What happened"],
         "rows": rows or [(_cell(row),) for row in one.timeline],
         "first": first_difference(rows),
@@ -92,9 +87,8 @@ Cell = Mapping[str, str]
 
 
 def beside(before: Sequence[Row], after: Sequence[Row]) -> list[tuple[Cell | None, Cell | None]]:
-    """Align two timelines in two columns, like a side-by-side diff. Equal rows are on the same line.
-
-    Rows for faults that explore itself added or removed are omitted.
+    """Align two timelines in two columns, like a side-by-side diff, with equal rows on the same line. Rows for faults
+    that explore itself added or removed are omitted.
     """
     left, right = ([_cell(row) for row in _unarmed(rows)] for rows in (before, after))
     matcher = SequenceMatcher(None, [row["text"] for row in left], [row["text"] for row in right], autojunk=False)

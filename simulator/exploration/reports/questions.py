@@ -102,10 +102,7 @@ def _sum(flipped: Flipped) -> str:
 
 
 def junit_report(flipped: Flipped) -> str:
-    """Return a test case for each alternative.
-
-    No test case fails. The output lists the tests that depend on the alternative.
-    """
+    """Return a test case for each alternative. None fails, but the output lists the tests that depend on it."""
     cases = []
     for flip in flipped.tried:
         tests = [f"{one.test} {one.outcome}" for one in flipped.changed.get(flip, ())]

@@ -1,7 +1,7 @@
 """The receipt of an exploration: suite, options, and the number of runs for each verdict.
 
-The receipt in `report.json` has the same bytes whenever the exploration is repeated. The suite's git state changes with
-every commit, so `with_commit` adds it only to the readable output and to `receipt.json`.
+In `report.json`, it has the same bytes whenever the exploration is repeated. Every commit changes the suite's git
+state, so `with_commit` adds it only to readable output and to `receipt.json`.
 """
 
 from __future__ import annotations
@@ -20,10 +20,7 @@ from simulator.version import __version__
 
 
 def receipt(explored: Explored, rest: Mapping[str, Any]) -> JsonObject:
-    """Return the receipt for a report: suite, options, and the number of runs for each verdict.
-
-    `digest`: the SHA-256 of `rest` (the report without the receipt) as compact sorted JSON.
-    """
+    """Return the receipt for a report. `digest`: the SHA-256 of `rest`, the other fields, as compact sorted JSON."""
     settings = explored.settings
     written = json.dumps(rest, sort_keys=True, separators=(",", ":"))
     return {
@@ -47,19 +44,16 @@ def verdicts(explored: Explored) -> dict[str, int]:
 
 
 def with_commit(receipt: JsonObject) -> JsonObject:
-    """Return a copy of the receipt that also contains the git commit (None outside a repository) and whether tracked
-    files have changed.
-    """
+    """Return the receipt with the git commit (None outside a repository) and whether tracked files have changed."""
     commit = _git("rev-parse", "HEAD")
-    # Untracked files are ignored. An exploration creates some itself, so a second exploration would differ from the
-    # first.
+    # An exploration creates untracked files itself, so a second exploration would differ from the first.
     changed = _git("status", "--porcelain", "--untracked-files=no") if commit else None
     state = {"commit": commit or None, "changed": None if changed is None else bool(changed)}
     return {**receipt, "suite": {**receipt["suite"], **state}}
 
 
 def _git(*words: str) -> str | None:
-    """Return the output of a git command, or None if git is missing or this is not a repository."""
+    """Return the output of a git command, or None if git or the repository is missing."""
     try:
         done = subprocess.run(["git", "--no-optional-locks", *words], capture_output=True, text=True)
     except OSError:

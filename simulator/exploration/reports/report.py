@@ -37,10 +37,7 @@ class NoFinding(Exception):
 
 
 def document(explored: Explored) -> JsonObject:
-    """Return `report.json`.
-
-    The report has the same bytes for the same seed, regardless of the number of workers, the time and the git state.
-    """
+    """Return `report.json`, whose bytes depend on the seed but not on the workers, the time and the git state."""
     found = rest(explored)
     return {**found, "receipt": receipt(explored, found)}
 
@@ -53,12 +50,8 @@ def rest(explored: Explored) -> JsonObject:
         "plan": explored.settings.plan,
         "baseline": {
             "tests": [
-                {
-                    "test": test,
-                    "steady": not one.difference,
-                    "sites": sites_in(one),
-                    **({"difference": one.difference} if one.difference else {}),
-                }
+                {"test": test, "steady": not one.difference, "sites": sites_in(one)}
+                | ({"difference": one.difference} if one.difference else {})
                 for test, one in explored.baselines.items()
             ]
         },
@@ -90,29 +83,20 @@ def _row(one: Judged) -> JsonObject:
 
 
 def _after(one: Judged) -> str:
-    """Return the verdict after the `--settle` command has run."""
     if one.verdict.verdict != HIDDEN_BY_SETTLE:
         return one.verdict.verdict
     return FAILED_LOUDLY if one.outcome == "failed" else SURVIVED
 
 
 def _book(line: Problem) -> JsonObject:
-    """Return, as JSON, an order for which the service and the integrator have different amounts. `delivered` is the
-    service's amount, and `booked` is the integrator's.
-    """
-    return {
-        "order": line.order,
-        "delivered": f"{line.expected:f}",
-        "booked": f"{line.actual:f}",
-        "currency": line.currency,
-        "note": line.note,
-    }
+    """Return, as JSON, an order and its amounts: `delivered` by the service, and `booked` by the integrator."""
+    row = line.row
+    amounts = {"delivered": row["expected"], "booked": row["actual"]}
+    return {"order": line.order, **amounts, "currency": line.currency, "note": line.note}
 
 
 def write(explored: Explored, directory: Path, known: Mapping[str, str] = {}) -> None:
-    """Write all files into a directory, which is created if missing. Findings from an earlier exploration are
-    deleted.
-
+    """Write all files into a directory, which is created if missing. Findings from an earlier exploration are deleted.
     `known`: findings from an earlier report. The JUnit report does not contain them as failures.
     """
     findings = directory / "findings"
@@ -143,45 +127,32 @@ def replay_line(settings: Settings, name: str, directory: Path) -> str:
     """Return the command that repeats the run for a finding."""
     words = ["rampsim", "explore", "--replay"]
     words.append(name if directory == DIRECTORY else str(directory / "findings" / f"{name}.yaml"))
-    mode = settings.hooks.mode if settings.hooks.mode != Hooks.mode else None
-    for option, value in (
-        ("--settle", settings.hooks.settle),
-        ("--settle", mode),
-        ("--books", settings.hooks.books),
-        ("--quiesce", settings.hooks.quiesce),
-        ("--app", settings.hooks.app),
-    ):
-        words += [option, str(value)] if value else []
-    tolerated = settings.hooks.tolerated_ms
-    if tolerated is not None:
-        words += ["--during", *(["--tolerate", f"{tolerated}ms"] if tolerated else [])]
+    hooks = settings.hooks
+    mode = hooks.mode if hooks.mode != Hooks.mode else None
+    given = (("settle", hooks.settle), ("settle", mode), ("books", hooks.books), ("quiesce", hooks.quiesce))
+    for option, value in (*given, ("app", hooks.app)):
+        words += [f"--{option}", str(value)] if value else []
+    if hooks.tolerated_ms is not None:
+        words += ["--during", *(["--tolerate", f"{hooks.tolerated_ms}ms"] if hooks.tolerated_ms else [])]
     words += ["--seed", str(settings.seed)] if settings.seed != 1 else []
     return shlex.join([*words, "--", *settings.command])
-
-
-# Findings
 
 
 def finding_file(one: Judged) -> str:
     """Return the scenario file for a finding. Its first line contains the data for a replay."""
     run = one.run
-    needed = {"test": run.test, "fault": run.fault, "site": run.site, "id": run.id, "plan": run.plan}
+    needed = {name: getattr(run, name) for name in ("test", "fault", "site", "id", "plan")}
     scenario: JsonObject = {
         "name": f"finding-{run.id}",
         "description": f"{f'{run.fault} at {run.site}' if run.site else 'No fault'}: {one.verdict.verdict}.",
     }
-    if run.plan.get("rules"):
-        scenario["rules"] = list(run.plan["rules"])
-    if run.plan.get("faults"):
-        scenario["faults"] = list(run.plan["faults"])
+    scenario |= {name: list(run.plan[name]) for name in ("rules", "faults") if run.plan.get(name)}
     return f"{_HEAD}{json.dumps(needed)}\n{yaml_text(json.loads(json.dumps(scenario)))}"
 
 
 def read_run(given: str, directory: Path) -> Run:
-    """Return the run to repeat. Raises `NoFinding` if there is none.
-
-    `given`: a finding's file, or a run id in `directory`. A run without a finding has no file, so it is read from the
-    report in `directory`.
+    """Return the run to repeat, given as a finding's file or as a run id. A run without a finding has no file, so it is
+    read from the report in `directory`. Raises `NoFinding` if there is none.
     """
     is_file = given.endswith((".yaml", ".yml"))
     path = Path(given) if is_file else directory / "findings" / f"{given}.yaml"
@@ -190,9 +161,8 @@ def read_run(given: str, directory: Path) -> Run:
     except OSError:
         if not is_file and (run := _reported(given, directory / "report.json")) is not None:
             return run
-        raise NoFinding(
-            f"no finding {given!r}: {path} does not exist, and the report contains no run with this id"
-        ) from None
+        why = f"{path} does not exist, and the report contains no run with this id"
+        raise NoFinding(f"no finding {given!r}: {why}") from None
     if not head.startswith(_HEAD):
         raise NoFinding(f"{path} is not a finding of explore: its first line does not start with `{_HEAD.strip()}`")
     try:
@@ -202,7 +172,7 @@ def read_run(given: str, directory: Path) -> Run:
 
 
 def _reported(name: str, report: Path) -> Run | None:
-    """Return the run with this id from a report, with an empty plan. Return None if the report does not contain it."""
+    """Return the run with this id from a report, with an empty plan, or None if there is none."""
     try:
         rows = json.loads(report.read_text("utf-8"))["runs"]
         row = next(row for row in rows if row["id"] == name)
@@ -212,10 +182,7 @@ def _reported(name: str, report: Path) -> Run | None:
 
 
 def known_findings(path: Path) -> dict[str, str]:
-    """Return the verdicts of an earlier report's findings, by finding id.
-
-    Raises `NoFinding` if the file is not a report.
-    """
+    """Return the verdicts of an earlier report's findings, by id. Raises `NoFinding` if the file is not a report."""
     try:
         report = json.loads(path.read_text("utf-8"))
         verdicts_then = {row["id"]: str(row["verdict"]) for row in report["runs"]}
@@ -246,7 +213,7 @@ class Compared(NamedTuple):
 
     @property
     def sentences(self) -> Iterator[str]:
-        """Return sentences about the findings that no longer occur and the findings whose runs were not repeated."""
+        """Yield sentences about the findings that no longer occur and the findings whose runs were not repeated."""
         for names, what in ((self.gone, "gone"), (self.unseen, "not covered by this plan")):
             if names:
                 yield f"{counted(len(names), 'known finding is', 'known findings are')} {what}: {', '.join(names)}"
@@ -256,13 +223,8 @@ def _rank(verdict: str) -> int:
     return VERDICTS.index(verdict) if verdict in VERDICTS else len(VERDICTS)
 
 
-# Readable output
-
-
 def summary(explored: Explored, out: Path, known: Mapping[str, str] = {}) -> str:
-    """Return the text of the summary: the findings, most severe first, and a table of all runs. `known`: findings from
-    an earlier report.
-    """
+    """Return the summary: the findings, most severe first, and a table of all runs. `known`: earlier findings."""
     lines: list[str] = []
     for test, baseline in explored.baselines.items():
         if baseline.difference:
@@ -285,9 +247,6 @@ def summary(explored: Explored, out: Path, known: Mapping[str, str] = {}) -> str
 
 
 def _cause_lines(explored: Explored, cause: Cause, out: Path, known: Mapping[str, str]) -> Iterator[str]:
-    """Yield the lines of text for one cause of findings: its first finding in full, then the other runs that have the
-    same cause.
-    """
     one, *others = cause.findings
     verdict, advice = one.verdict, advice_of(one.run.fault)
     yield f"{verdict.verdict.upper()}  {one.run.test}  (the test {one.outcome}{_known(one, known)})"
@@ -325,7 +284,6 @@ def _known(one: Judged, known: Mapping[str, str]) -> str:
 
 
 def _receipt(explored: Explored) -> str:
-    """Return a one-line summary of the exploration: git commit, version, seed, plan, and digest of the report."""
     shown = with_commit(document(explored)["receipt"])
     commit = shown["suite"]["commit"]
     of = f"suite {commit[:12]}{' (changed)' if shown['suite']['changed'] else ''}, " if commit else ""
@@ -333,19 +291,16 @@ def _receipt(explored: Explored) -> str:
 
 
 def _table(explored: Explored) -> Iterator[str]:
-    """Yield a table with the verdicts for each fault class."""
     rows: dict[str, Counter[str]] = {}
     for one in explored.judged:
         rows.setdefault(one.run.fault, Counter())[one.verdict.verdict] += 1
     shown = [verdict for verdict in VERDICTS if any(verdict in row for row in rows.values())]
-    width = max((len(fault) + 2 for fault in rows), default=0)
-    width = max(width, 30)
+    width = max([30, *(len(fault) + 2 for fault in rows)])
     if rows:
-        yield "fault".ljust(width) + "".join(verdict.rjust(len(verdict) + 2) for verdict in shown)
+        yield "fault".ljust(width) + "".join(f"  {verdict}" for verdict in shown)
     for fault, row in rows.items():
-        yield (
-            fault.ljust(width) + "".join(str(row[verdict] or "").rjust(len(verdict) + 2) for verdict in shown)
-        ).rstrip()
+        counts = "".join(str(row[verdict] or "").rjust(len(verdict) + 2) for verdict in shown)
+        yield f"{fault.ljust(width)}{counts}".rstrip()
     if rows:
         yield ""
     yield from (f"{verdict.ljust(17)} {MEANINGS[verdict]}" for verdict in shown)
@@ -361,11 +316,10 @@ def summed(explored: Explored) -> str:
 
 
 def junit_report(explored: Explored, directory: Path, new: Collection[str]) -> str:
-    """Return a JUnit report with a test case for each run. New findings are failures, but only one failure is reported
-    for each cause.
+    """Return a JUnit report with a test case for each run. Of the new findings with the same cause, the first is a
+    failure.
 
-    Further runs with the same cause, known findings, and runs in which the fault never happened are reported as
-    skipped. There is also one skipped test case for each flaky test.
+    Further runs with this cause, known findings, runs in which the fault never happened, and flaky tests are skipped.
     """
     failing: dict[str, Cause] = {}
     same_as: dict[str, str] = {}
@@ -373,11 +327,8 @@ def junit_report(explored: Explored, directory: Path, new: Collection[str]) -> s
         names = [one.run.id for one in cause.findings if one.run.id in new]
         failing |= dict.fromkeys(names[:1], cause)
         same_as |= dict.fromkeys(names[1:], names[0] if names else "")
-    cases = [
-        Case(test, "flaky without faults", skipped=one.difference)
-        for test, one in explored.baselines.items()
-        if one.difference
-    ]
+    differing = {test: one.difference for test, one in explored.baselines.items() if one.difference}
+    cases = [Case(test, "flaky without faults", skipped=difference) for test, difference in differing.items()]
     for one in explored.judged:
         verdict, note = one.verdict.verdict, one.verdict.note
         case = Case(one.run.test, f"{one.run.fault} {one.run.site}".strip())

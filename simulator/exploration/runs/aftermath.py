@@ -6,20 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
-from simulator.certification.sources import (
-    Line,
-    Unusable,
-    called,
-    describe_error,
-    function,
-    is_function,
-    is_quiet,
-    read_books,
-    returned,
-    settle,
-)
+from simulator.certification import sources
 from simulator.engine.text.json import JsonObject
 from simulator.exploration.judgement import evidence
 from simulator.exploration.runs.armed import ArmedWorld
@@ -29,9 +18,7 @@ from simulator.kernel.clock import format_timestamp, parse_duration, parse_times
 from simulator.kernel.dataclass import dataclass
 from simulator.testing.errors import SimulatorError
 from simulator.testing.quiescence import wait_until_quiet
-
-if TYPE_CHECKING:
-    from simulator.testing.worlds import World
+from simulator.testing.worlds import World
 
 _DAYS = "4d"
 _FIRST_STEP_MS = 60_000
@@ -49,6 +36,10 @@ MODES = {
 """The values of `--settle` that are not commands."""
 
 
+Environments: TypeAlias = Sequence[Mapping[str, str]]
+"""Sets of environment variables. Each of the integrator's commands runs once with each set."""
+
+
 class HookFailed(Exception):
     """Raised if an integrator's hook fails even without faults. The message contains the hook's output."""
 
@@ -56,7 +47,6 @@ class HookFailed(Exception):
 @dataclass(frozen=True)
 class Hooks:
     """The integrator's hooks, as shell commands (from options such as `--settle` and `--books`) or as functions.
-
     `here`: True if hooks that name a function are called in this process, which also runs the tests. `mode`: one of
     `MODES`.
     """
@@ -74,27 +64,20 @@ class Hooks:
 
 
 def follow(
-    armed: Sequence[ArmedWorld],
-    hooks: Hooks,
-    environments: Sequence[Mapping[str, str]],
-    *,
-    story: bool,
-    effects: bool,
+    armed: Sequence[ArmedWorld], hooks: Hooks, environments: Environments, *, story: bool, effects: bool
 ) -> JsonObject:
-    """Run everything that happens after a test. Return the evidence, with the fields `hits`, `books`, `unread` and
-    `not_genuine`.
+    """Run everything that happens after a test. Return the evidence, with `hits`, `books`, `unread` and `not_genuine`.
 
-    `environments`: sets of environment variables. Each of the integrator's commands runs once with each set. `story`:
-    True if the evidence includes the history. `effects`: True if the evidence includes a digest of everything that a
-    fault can change. Under an alternative assumption, nothing runs after the test and the result is empty. Different
-    amounts of money are not errors in that case.
+    `story`: True if the evidence includes the history. `effects`: True if it includes a digest of everything that a
+    fault can change. Under an alternative assumption, nothing runs and the result is empty, because different amounts
+    of money are not errors.
     """
     if any("assumptions" in one.plan for one in armed):
         return {}
     worlds = [one.world for one in armed]
     for world in worlds:
         world.settle()  # deliveries in flight still belong to the test, and must not race with the next steps
-    marks = [evidence.Mark.of(world) for world in worlds] if story else []
+    ends = [(len(world.requests()), len(world.deliveries())) for world in worlds] if story else []
     faultless = not any(one.plan for one in armed)
     for one in armed:
         if one.plan.get("lasts"):
@@ -102,48 +85,47 @@ def follow(
         one.lift()
         one.world.settle()
     _wait(hooks, environments, must_work=faultless)
-    ordered = [
-        play(one, lambda: books_of(hooks, environments, must_work=False)) for one in armed if one.plan.get("orders")
-    ]
+    books = partial(books_of, hooks, environments)
+    ordered = [play(one, partial(books, must_work=False)) for one in armed if one.plan.get("orders")]
     if hooks.mode == "none":
         hooks = replace(hooks, settle=None)
-    if hooks.mode != "before":
-        _settle(hooks, environments, must_work=faultless)
+    settle_once = partial(_settle, hooks, environments, must_work=faultless)
     wait = partial(_wait, hooks, environments, must_work=faultless)
+    if hooks.mode != "before":
+        settle_once()
     learning = [one for one in armed if _learns(one.world, hooks)]
     paid: list[str] = []
     before: JsonObject = {}
-    _live_on(worlds, learning, paid, wait, hooks)
+    live_on = partial(_live_on, worlds, learning, paid, wait, hooks)
+    live_on()
     if hooks.mode == "before":
-        before = evidence.evidence_of(armed, paid) | books_of(hooks, environments, must_work=faultless)
-        _settle(hooks, environments, must_work=faultless)
-        _live_on(worlds, learning, paid, wait, hooks)
+        before = {"before": evidence.evidence_of(armed, paid) | books(must_work=faultless)}
+        settle_once()
+        live_on()
     for _ in range(_FOLLOW_UPS):
         known = _orders(worlds)
-        _settle(hooks, environments, must_work=faultless)
+        settle_once()
         wait()
         if _orders(worlds) == known:
             break
-        _live_on(worlds, learning, paid, wait, hooks)
-    found = evidence.evidence_of(armed, paid)
-    if before:
-        found["before"] = before
+        live_on()
+    found = evidence.evidence_of(armed, paid) | before
     if story:
-        found |= evidence.history_of(armed, marks)
+        found |= evidence.history_of(armed, ends)
     if story or effects:
         found["effects"] = evidence.effects_of(armed)
-    found |= books_of(hooks, environments, must_work=faultless)
+    found |= books(must_work=faultless)
     found["hits"] = sum(one.hits for one in armed)
     if ordered:
         found |= {"hits": 1, "ordered": ordered[0], "settles": hooks.settle is not None}
-    found["not_genuine"] = [name for one in worlds for name in evidence.not_genuine(one)] if _forges(armed) else []
+    faults = (fault for one in armed for fault in one.plan.get("faults", ()))
+    forges = any({"corrupt_signature", "stale_timestamp"} & set(fault.get("deliver", {})) for fault in faults)
+    found["not_genuine"] = [name for one in worlds for name in evidence.not_genuine(one)] if forges else []
     return found
 
 
-def _last(armed: ArmedWorld, hooks: Hooks, environments: Sequence[Mapping[str, str]]) -> None:
-    """Advance the clock by the time for which the plan keeps the fault active after the test, for example while a
-    payment is stuck. Then run the integrator's job.
-    """
+def _last(armed: ArmedWorld, hooks: Hooks, environments: Environments) -> None:
+    """Let the time pass for which the fault stays after the test. Then run the integrator's job."""
     armed.world.advance(armed.plan["lasts"], wait=True)
     _wait(hooks, environments, must_work=False)
     if hooks.mode == "after":
@@ -154,10 +136,8 @@ def _last(armed: ArmedWorld, hooks: Hooks, environments: Sequence[Mapping[str, s
 def _live_on(
     worlds: Sequence[World], learning: Sequence[ArmedWorld], paid: list[str], wait: Callable[[], None], hooks: Hooks
 ) -> None:
-    """Let four simulated days pass. If the application creates orders in these days, let four more days pass.
-
-    `learning`: the worlds in which, before the days pass, customers pay all orders that wait for a payment. The ids of
-    these transactions are added to `paid`.
+    """Let four simulated days pass, and four more while the application creates orders in them. `learning`: the worlds
+    in which customers first pay all orders that wait for a payment. The ids are added to `paid`.
     """
     for _ in range(1 + _FOLLOW_UPS):
         known = _orders(worlds)
@@ -168,7 +148,6 @@ def _live_on(
 
 
 def _orders(worlds: Sequence[World]) -> set[str]:
-    """Return the ids of all orders."""
     kinds = vocabulary().provider.money.orders
     return {row["id"] for world in worlds for row in world.control("GET", "/resources")["data"] if row["kind"] in kinds}
 
@@ -187,9 +166,7 @@ def _pass_days(worlds: Sequence[World], wait: Callable[[], None], hooks: Hooks) 
 
 def _advance_in_steps(world: World, wait: Callable[[], None]) -> None:
     """Let four simulated days pass. Stop at each timer, and at growing intervals between timers, so that the
-    application can process its queue.
-
-    Without these stops, the application would start to process its queue only after four days.
+    application processes its queue before the end.
     """
     clock = world.control("GET", "/clock")
     now = parse_timestamp(clock["now"])
@@ -209,18 +186,8 @@ def _advance_in_steps(world: World, wait: Callable[[], None]) -> None:
         now = parse_timestamp(clock["now"])
 
 
-def _forges(armed: Sequence[ArmedWorld]) -> bool:
-    return any(
-        {"corrupt_signature", "stale_timestamp"} & set(fault.get("deliver", {}))
-        for one in armed
-        for fault in one.plan.get("faults", ())
-    )
-
-
 def _learns(world: World, hooks: Hooks) -> bool:
-    """Return True if the application can find out about a payment that is made after the test, and can add the payment
-    to its records.
-    """
+    """Return True if the application can find out about a payment after the test and add it to its records."""
     if hooks.books is None or hooks.settle is not None:
         return True
     rows = world.control("GET", "/resources")["data"] if hooks.here else ()
@@ -229,10 +196,8 @@ def _learns(world: World, hooks: Hooks) -> bool:
 
 def _paid(armed: ArmedWorld) -> list[str]:
     """Approve every open payer prompt, unless a scenario controls the payer. Return the ids of the paid transactions.
-
-    A test pays only the orders that it knows about. If an application places an order twice, the second order has its
-    own prompt, and costs money only if a customer approves this prompt too. The order that the fault targets is not
-    paid.
+    If an application places an order twice, the second order costs money only if a customer approves its prompt too.
+    The order that the fault targets is not paid.
     """
     world = armed.world
     rows = world.control("GET", "/resources")["data"]
@@ -240,13 +205,16 @@ def _paid(armed: ArmedWorld) -> list[str]:
     waiting = [row for row in rows if row["kind"] in orders and row["status"] in actions]
     if not waiting or armed.scenarios():
         return []
-    paid = []
-    for row in waiting:
-        if row["id"] != armed.plan.get("target"):
-            with suppress(SimulatorError):
-                world.act(actions[row["status"]], row["id"])
-                paid.append(row["id"])
-    return paid
+    others = [row for row in waiting if row["id"] != armed.plan.get("target")]
+    return [row["id"] for row in others if _acted(world, actions[row["status"]], row["id"])]
+
+
+def _acted(world: World, action: str, target: str) -> bool:
+    """Perform an action. Return False if it is refused."""
+    with suppress(SimulatorError):
+        world.act(action, target)
+        return True
+    return False
 
 
 def _finish(world: World) -> bool:
@@ -256,57 +224,50 @@ def _finish(world: World) -> bool:
         if row["kind"] in vocabulary().provider.money.orders and row["status"] in ("processing", "pending"):
             for action in ("broadcast", "complete"):
                 if action in world.resource(row["id"])["allowed"]:  # a send is completed once it is broadcast
-                    with suppress(SimulatorError):
-                        world.act(action, row["id"])
-                        acted = True
+                    acted |= _acted(world, action, row["id"])
     return acted
 
 
-def _settle(hooks: Hooks, environments: Sequence[Mapping[str, str]], *, must_work: bool) -> None:
-    """Run the integrator's job (`--settle`). A failure is ignored unless `must_work` is True, because in production the
-    job would run again later.
-    """
+def _settle(hooks: Hooks, environments: Environments, *, must_work: bool) -> None:
+    """Run the integrator's job (`--settle`). Unless `must_work`, ignore a failure, because the job runs again later."""
     try:
         if callable(hooks.settle):
             hooks.settle()
-        elif hooks.settle is not None and hooks.here and is_function(hooks.settle):
-            function("--settle", hooks.settle)()
+        elif hooks.settle is not None and hooks.here and sources.is_function(hooks.settle):
+            sources.function("--settle", hooks.settle)()
         elif hooks.settle is not None:
             for environment in environments:
-                settle(hooks.settle, environment)
+                sources.settle(hooks.settle, environment)
     except Exception as error:
         if must_work:
-            said = str(error) if isinstance(error, Unusable) else f"--settle raised {describe_error(error)}"
+            raised = f"--settle raised {sources.describe_error(error)}"
+            said = str(error) if isinstance(error, sources.Unusable) else raised
             raise HookFailed(said) from None
 
 
-def _wait(hooks: Hooks, environments: Sequence[Mapping[str, str]], *, must_work: bool) -> None:
-    """Wait until the application's own queue is empty."""
+def _wait(hooks: Hooks, environments: Environments, *, must_work: bool) -> None:
     given = hooks.quiesce
     if given is None:
         return
     for environment in environments:
-        quiet = given if callable(given) else partial(is_quiet, given, environment)
+        quiet = given if callable(given) else partial(sources.is_quiet, given, environment)
         try:
             if wait_until_quiet(quiet) or not must_work:
                 continue
         except Exception as error:
             if not must_work:
                 continue
-            raise HookFailed(f"the quiesce hook raised {describe_error(error)}") from None
+            raise HookFailed(f"the quiesce hook raised {sources.describe_error(error)}") from None
         raise HookFailed("--quiesce: the application's queue is not empty after ten seconds, without any fault")
 
 
-def books_of(hooks: Hooks, environments: Sequence[Mapping[str, str]], *, must_work: bool) -> JsonObject:
-    """Return a JSON object. `books` contains the integrator's records (each with `order`, `state`, `amount` and
-    `currency`), or None if there are none.
-
-    Equal records from several environments are returned once. If records cannot be read after a fault, `unread`
-    contains the reason.
+def books_of(hooks: Hooks, environments: Environments, *, must_work: bool) -> JsonObject:
+    """Return `books`: the integrator's records (each with `order`, `state`, `amount`, `currency`) without repetitions,
+    or None if there are none. If records cannot be read after a fault, `unread` contains the reason.
     """
     try:
         read = [_lines(hooks, environment) for environment in environments]
-    except Unusable as error:
+    except sources.Unusable as error:
         if must_work:
             raise HookFailed(str(error)) from None
         return {"books": None, "unread": str(error)}
@@ -321,9 +282,11 @@ def books_of(hooks: Hooks, environments: Sequence[Mapping[str, str]], *, must_wo
     return {"books": rows}
 
 
-def _lines(hooks: Hooks, environment: Mapping[str, str]) -> list[Line] | None:
+def _lines(hooks: Hooks, environment: Mapping[str, str]) -> list[sources.Line] | None:
     if hooks.books is None:
         return None
     if callable(hooks.books):
-        return called("pytest_rampsim_books", hooks.books)
-    return returned(hooks.books) if hooks.here and is_function(hooks.books) else read_books(hooks.books, environment)
+        return sources.called("pytest_rampsim_books", hooks.books)
+    if hooks.here and sources.is_function(hooks.books):
+        return sources.returned(hooks.books)
+    return sources.read_books(hooks.books, environment)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import signal
 import socket
 import subprocess
 import tempfile
@@ -14,6 +13,7 @@ from contextlib import contextmanager, suppress
 from threading import Event, Thread
 from typing import IO
 
+from simulator.exploration.runs.processes import kill, said_in, start
 from simulator.exploration.runs.tasks import Document
 from simulator.testing.errors import SimulatorError
 from simulator.testing.worlds import World
@@ -40,22 +40,12 @@ class App:
             self.port: int = free.getsockname()[1]
         self._environment = {**os.environ, **environment, PORT: str(self.port)}
         self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  `close` closes it
-        self.deaths = 0
         self._process = self._started()
 
     def _started(self) -> subprocess.Popen[bytes]:
-        """Start the process and wait until its port accepts connections. Raises NotReady if the process ends or takes
-        too long.
-        """
+        """Start the process and wait until its port accepts connections. Raises NotReady if it does not in time."""
         try:
-            process = subprocess.Popen(
-                shlex.split(self._command),
-                env=self._environment,
-                stdin=subprocess.DEVNULL,
-                stdout=self._output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+            process = start(shlex.split(self._command), self._environment, self._output)
         except (OSError, ValueError) as error:
             raise NotReady(f"--app: {self._command} cannot be run: {error}") from None
         for _ in range(round(_READY_SECONDS / _POLL_SECONDS)):
@@ -64,37 +54,26 @@ class App:
             with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
                 return process
             time.sleep(_POLL_SECONDS)
-        _kill(process)
-        self._output.seek(0)
-        said = self._output.read().decode("utf-8", "replace").strip()[-1000:] or "(nothing)"
+        kill(process)
+        said = said_in(self._output)[-1000:] or "(nothing)"
         why = f"`{self._command}` did not listen on the port in {PORT} within {_READY_SECONDS:g} s"
         raise NotReady(f"--app: {why}. Its output:\n{said}")
 
     def restart(self) -> None:
-        """Kill the process and start it again."""
-        self.deaths += 1
-        _kill(self._process)
+        kill(self._process)
         self._process = self._started()
 
     def close(self) -> None:
-        _kill(self._process)
+        kill(self._process)
         self._output.close()
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
 
 
 @contextmanager
 def running(
     command: str | None, environment: Mapping[str, str], world: World, plan: Document | None
 ) -> Iterator[dict[str, str]]:
-    """Run an application for the worlds of a run, and kill the application once if the run's plan requires this.
-
-    Yield the environment variable that contains the application's port, for tests and hooks. Raises NotReady if it does
-    not start.
+    """Run an application for the worlds of a run, and kill it once if the run's plan requires this. Yield the
+    environment variable with the application's port, for tests and hooks. Raises NotReady if it does not start.
     """
     if command is None:
         yield {}

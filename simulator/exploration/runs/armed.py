@@ -1,28 +1,22 @@
-"""Creates the world of a run, injects the fault into it, and returns the environment variables that identify the world
-to the tests.
-"""
+"""The worlds of runs: injects the fault into a world, and identifies the world to tests by environment variables."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from simulator.engine.text.json import JsonObject
 from simulator.exploration.runs.tasks import Document
 from simulator.testing.errors import SimulatorError
-
-if TYPE_CHECKING:
-    from simulator.testing.worlds import World
+from simulator.testing.worlds import World
 
 SCENARIO = "what-goes-wrong"
 """The scenario that changes outside events."""
 
 
 class ArmedWorld:
-    """A world with a fault. `plan`: an `Arming` as JSON, or None.
-
-    `name`: identifies the world within a run. The name of a run's first world is "". A plan applies to only one world.
+    """A world with a fault. `plan`: an `Arming` as JSON, or None. It applies to only one world of a run. `name`:
+    identifies the world within a run. The name of the first world is "".
     """
 
     def __init__(self, world: World, plan: Document | None, name: str = "") -> None:
@@ -37,9 +31,7 @@ class ArmedWorld:
         self._swapped = 0
 
     def has_been_armed(self, faults: Sequence[str], hits: int, swapped: int) -> None:
-        """Record the faults that another process has added, how often they have happened so far, and how many actions
-        have been replaced (`swapped`).
-        """
+        """Record the faults that another process has added, their hits, and how many actions it replaced."""
         self._faults, self._hits, self._swapped = list(faults), hits, swapped
 
     def arm(self) -> None:
@@ -52,12 +44,7 @@ class ArmedWorld:
         if self.plan.get("rules"):
             document = {"name": SCENARIO, "description": "What goes wrong in this run.", "rules": self.plan["rules"]}
             self.world.control("POST", "/scenarios", document)
-            self.activate(self.scenarios())
-
-    def activate(self, names: Sequence[str]) -> None:
-        """Activate the named scenarios. The plan's own scenario takes precedence over them."""
-        mine = [SCENARIO] if self.plan.get("rules") else []
-        self.world.control("PUT", "/scenarios/active", {"names": [*names, *mine]})
+            self.world.control("PUT", "/scenarios/active", {"names": [*self.scenarios(), SCENARIO]})
 
     def scenarios(self) -> list[str]:
         """Return the names of the test's active scenarios."""
@@ -92,10 +79,8 @@ class ArmedWorld:
         return len(self.world.control("GET", f"/scenarios/{SCENARIO}")["rules_fired"])
 
     def lift(self) -> None:
-        """Remove all faults, including the test's own, and repair effects that an integrator cannot repair.
-
-        If the plan's field `stays` is True, the plan's own faults are not removed. Actions of payers and banks are not
-        undone.
+        """Remove all faults, including the test's own, and repair effects that an integrator cannot repair. If the plan
+        `stays`, its own faults are not removed. Actions of payers and banks are not undone.
         """
         rows = self.world.control("GET", "/faults")["data"]
         hits = {row["id"]: int(row["hits"]) for row in rows}
@@ -107,13 +92,12 @@ class ArmedWorld:
             if row["id"] not in kept:
                 self.world.control("DELETE", f"/faults/{row['id']}")
         for step in (*self.plan.get("mend", ()), *self._refill()):
+            parameters = {name: value for name, value in step.items() if name != "action"}
             with suppress(SimulatorError):
-                self.world.control(
-                    "POST", f"/actions/{step['action']}", {k: v for k, v in step.items() if k != "action"}
-                )
+                self.world.control("POST", f"/actions/{step['action']}", parameters)
 
     def _refill(self) -> list[Document]:
-        """Return the actions that repair the effects of faults, if the required action depends on the current state."""
+        """Return the repairs that depend on the current state."""
         steps: list[Document] = []
         for fault in self.plan.get("faults", ()):
             act = fault.get("act", {})
@@ -135,9 +119,8 @@ class ArmedWorld:
 
 
 def beginning(plan: Document | None, body: Document) -> JsonObject:
-    """Return the request body that creates a world for a run. Assumptions set by the test are preserved.
-
-    A fault can change the start time of the world. The clock mode is unchanged.
+    """Return the request body that creates a world for a run. Assumptions of the test take precedence. A fault can
+    change the start time of the world, but not the mode of its clock.
     """
     flipped, begins = (plan or {}).get("assumptions"), (plan or {}).get("clock")
     if "from_snapshot" in body:  # a snapshot contains the assumptions and the clock
@@ -162,12 +145,7 @@ def variables(world: World) -> dict[str, str]:
 
 
 def assumed(plan: Document | None) -> dict[str, str]:
-    """Return environment variables that make the test kit create worlds with the same assumptions as the run's own
-    world.
-    """
+    """Return variables that make the test kit create worlds with the same assumptions as the run's own world."""
     flipped = (plan or {}).get("assumptions")
-    return (
-        {"SIMULATOR_ASSUME": " ".join(f"{name}={alternative}" for name, alternative in flipped.items())}
-        if flipped
-        else {}
-    )
+    text = " ".join(f"{name}={alternative}" for name, alternative in (flipped or {}).items())
+    return {"SIMULATOR_ASSUME": text} if text else {}

@@ -1,13 +1,11 @@
-"""Headers that contain the line of the integrator's code that makes a call. The simulator shows this line in the
-timeline.
-"""
+"""Headers with the line of the integrator's code that makes a call, which the timeline shows."""
 
 from __future__ import annotations
 
 import http.client
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
@@ -19,9 +17,7 @@ from simulator.exploration.runs.tracing.scenes import IS_SIMULATOR, own_file
 
 @contextmanager
 def named() -> Iterator[None]:
-    """Add the calling line as a header to all requests made with httpx, requests, urllib or `http.client` in this
-    process.
-    """
+    """Add the calling line as a header to requests made with httpx, requests, urllib or `http.client`."""
     send, send_async, end = httpx.Client.send, httpx.AsyncClient.send, http.client.HTTPConnection.endheaders
 
     def sent(self: httpx.Client, request: httpx.Request, **more: Any) -> httpx.Response:
@@ -33,28 +29,22 @@ def named() -> Iterator[None]:
         return await send_async(self, request, **more)
 
     def ended(self: http.client.HTTPConnection, *given: Any, **more: Any) -> None:
-        line = _caller()
-        if line:
+        if line := _caller():
             self.putheader(CALLER, line)
         end(self, *given, **more)
 
-    with ExitStack() as stack:
-        stack.enter_context(patch.object(httpx.Client, "send", sent))
-        stack.enter_context(patch.object(httpx.AsyncClient, "send", sent_async))
-        stack.enter_context(patch.object(http.client.HTTPConnection, "endheaders", ended))
+    of_client, of_async = patch.object(httpx.Client, "send", sent), patch.object(httpx.AsyncClient, "send", sent_async)
+    with of_client, of_async, patch.object(http.client.HTTPConnection, "endheaders", ended):
         yield
 
 
 def _mark(request: httpx.Request) -> None:
-    line = _caller()
-    if line:
+    if line := _caller():
         request.headers[CALLER] = line
 
 
 def _caller() -> str:
-    """Return the innermost call stack line outside installed packages as FILE:LINE. Return "" for calls made by the
-    test kit.
-    """
+    """Return the innermost line outside installed packages as FILE:LINE, or "" for calls made by the test kit."""
     frame = sys._getframe(3)
     while frame is not None:
         name = own_file(frame.f_code)

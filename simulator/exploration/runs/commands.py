@@ -9,13 +9,14 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from simulator.engine.text.json import JsonObject
 from simulator.exploration.runs.aftermath import HookFailed, Hooks, follow
 from simulator.exploration.runs.applications import NotReady, running
 from simulator.exploration.runs.armed import ArmedWorld, assumed, beginning, variables
-from simulator.exploration.runs.running import StopExploring, interrupt, kill, last_lines
+from simulator.exploration.runs.processes import interrupt, kill, last_lines, said_in, start
+from simulator.exploration.runs.running import StopExploring
 from simulator.exploration.runs.tasks import NOT_IN_TIME, RUN, Played, Result, Task
 from simulator.testing.errors import SimulatorError
 from simulator.testing.links.http_link import HttpLink
@@ -32,19 +33,12 @@ class Stage(Protocol):
     url: str
 
     def close(self) -> None:
-        """Stop the server that hosts the runs' worlds."""
+        """Stop the server."""
 
 
 def start_stage() -> Stage:
     """Start a stage server, which hosts the worlds of runs, in its own process."""
     return Process({}, "simulator.exploration.runs.stage")
-
-
-class _Running(NamedTuple):
-    """A running stage server, which hosts all worlds of a run."""
-
-    stage: Stage
-    link: HttpLink
 
 
 class CommandRunner:
@@ -57,18 +51,20 @@ class CommandRunner:
         self._start = start
         self._seed = seed
         self._hooks = hooks
-        self._stage: _Running | None = None
+        self._stage: Stage | None = None
+        self._link: HttpLink
         self._process: subprocess.Popen[bytes] | None = None
 
     def run(self, task: Task) -> Result:
         begun = time.monotonic()
         if self._stage is None:
-            stage = self._start()
-            self._stage = _Running(stage, HttpLink(stage.url))
-        link = self._stage.link
+            self._stage = self._start()
+            self._link = HttpLink(self._stage.url)
+        link = self._link
         link.control("PUT", RUN, {"id": task.world, "seed": self._seed, "plan": task.plan or {}})
         try:
-            body = beginning(task.plan, {"id": task.world, "scenarios": [], "clock": _CLOCK})
+            clock = {"mode": "manual", "now": START}
+            body = beginning(task.plan, {"id": task.world, "scenarios": [], "clock": clock})
             own = World(link, link.control("POST", "/worlds", body))
             environment = {**variables(own), **assumed(task.plan)}
             try:
@@ -85,9 +81,8 @@ class CommandRunner:
         return {**result, "seconds": time.monotonic() - begun}
 
     def _follow(self, link: HttpLink, task: Task, own: World, more: Mapping[str, str]) -> JsonObject:
-        """Collect the evidence from all worlds that received calls. If there are none, use the run's own world.
-
-        `more`: further environment variables for the integrator's commands.
+        """Collect the evidence from all worlds that received calls, or else from the run's own world. `more`: further
+        environment variables for the integrator's commands.
         """
         armed: list[ArmedWorld] = []
         played: list[Played] = link.control("GET", RUN)["worlds"]
@@ -104,60 +99,40 @@ class CommandRunner:
         return found
 
     def _told(self, task: Task, environment: Mapping[str, str]) -> Result:
-        with tempfile.NamedTemporaryFile("w") as plan:
+        result: Result = {"outcome": "passed", "hung": False, "failure": "", "evidence": None}
+        with tempfile.NamedTemporaryFile("w") as plan, tempfile.TemporaryFile() as output:
             json.dump(task.plan or {}, plan)
             plan.flush()
-            return self._ran({**os.environ, **environment, PLAN: plan.name}, task.limit)
-
-    def _ran(self, environment: Mapping[str, str], limit: float) -> Result:
-        result: Result = {"outcome": "passed", "hung": False, "failure": "", "evidence": None}
-        with tempfile.TemporaryFile() as output:
             try:
-                process = subprocess.Popen(
-                    self._command,
-                    env=environment,
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                    start_new_session=True,
-                )
+                process = start(self._command, {**os.environ, **environment, PLAN: plan.name}, output)
             except OSError as error:
                 raise StopExploring(f"{self._command[0]} cannot be run: {error.strerror}") from None
             self._process = process
             try:
-                process.wait(limit)
+                process.wait(task.limit)
             except subprocess.TimeoutExpired:
                 return {**result, "outcome": "failed", "hung": True, "failure": NOT_IN_TIME}
             finally:
                 kill(process)
                 self._process = None
             if process.returncode:
-                output.seek(0)
-                said = output.read().decode("utf-8", "replace").strip()
-                result |= {"outcome": "failed", "failure": _failure(process.returncode, said)}
-                result["said"] = f"it {_how(process.returncode)}. Its output:\n{last_lines(said)}"
+                said = said_in(output)
+                how, lines = _how(process.returncode), said.splitlines()
+                last = lines[-1][:300] if lines else "nothing"
+                result |= {"outcome": "failed", "failure": f"it {how}. Its last output: {last}"}
+                result["said"] = f"it {how}. Its output:\n{last_lines(said)}"
         return result
 
     def interrupt(self) -> None:
-        if self._process is not None:
-            interrupt(self._process)
+        interrupt(self._process)
 
     def close(self, patience: float) -> None:
         if self._process is not None:
             kill(self._process)
         if self._stage is not None:
-            self._stage.link.close()
-            self._stage.stage.close()
+            self._link.close()
+            self._stage.close()
 
 
 def _how(code: int) -> str:
     return f"ended with {code}" if code > 0 else f"was ended by {signal.Signals(-code).name}"
-
-
-def _failure(code: int, said: str) -> str:
-    """Return the reason why a command failed, in one line."""
-    lines = said.splitlines()
-    return f"it {_how(code)}. Its last output: {lines[-1][:300] if lines else 'nothing'}"
-
-
-_CLOCK = {"mode": "manual", "now": START}

@@ -1,7 +1,7 @@
 """Reads the integrator's books during a test, whenever the service changes the state of an order.
 
-Every advance of the clock stops when a timer fires, to read the books. An order is late if its amounts in the books and
-in the ledger differ for longer than the tolerated time.
+Advances of the clock stop at each timer. An order is late if books and ledger differ for longer than the tolerated
+time.
 """
 
 from __future__ import annotations
@@ -16,13 +16,10 @@ from simulator.exploration.runs.armed import ArmedWorld
 from simulator.exploration.runs.tasks import Document
 from simulator.kernel.clock import format_timestamp, parse_duration, parse_timestamp
 
-Advance = Callable[[Document], JsonObject]
-"""Advances a world's clock as given in the body of the control call, and returns the receipt."""
-
 
 class Watch:
-    """Checks the integrator's books against the ledger of one world. `books` is a function that returns the books, or
-    None if they cannot be read.
+    """Checks the integrator's books against one world's ledger. `books`: returns the books, or None if they are
+    unreadable.
     """
 
     def __init__(self, one: ArmedWorld, books: Callable[[], list[Document] | None], tolerated_ms: int) -> None:
@@ -35,15 +32,12 @@ class Watch:
         self._states: list[object] = []
 
     def rows(self) -> list[Document]:
-        """Return the orders for which the books disagreed with the ledger for longer than the tolerated time. The
-        verdict on the run uses these rows.
-        """
-        each = [one._asdict() for one in self.late.values()]
-        return [{**row, "expected": f"{row['expected']:f}", "actual": f"{row['actual']:f}"} for row in each]
+        """Return the late orders, for the verdict on the run."""
+        return [one.row for one in self.late.values()]
 
-    def advance(self, advance: Advance, body: Document) -> JsonObject:
-        """Advance the clock as the request body specifies. Stop at each timer, and at each time at which a difference
-        has lasted too long, to check the books. Return the result of the whole advance.
+    def advance(self, advance: Callable[[Document], JsonObject], body: Document) -> JsonObject:
+        """Advance the clock as the request body specifies, by `advance`, and check the books at each timer and whenever
+        a difference has lasted too long. Return the result of the whole advance.
         """
         self.look()
         target = self._target(body)
@@ -58,9 +52,7 @@ class Watch:
         return _joined(receipts)
 
     def look(self) -> None:
-        """Compare the books with the ledger, if an order has changed or if a difference has lasted for the tolerated
-        time.
-        """
+        """Compare the books with the ledger, if an order has changed or a difference has lasted too long."""
         resources = self._one.world.control("GET", "/resources")["data"]
         states: list[object] = [(row["id"], row["status"]) for row in resources if row.get("status")]
         now = self._now_ms()
@@ -69,16 +61,13 @@ class Watch:
         if states == self._states and not is_due:
             return
         self._states = states
-        found = {one.order: one for one in self._disagreements()}
+        evidence = {**evidence_of([self._one]), "books": self._books()}
+        found = {one.order: one for one in books_disagree(Orders(evidence))}
         self._since = {order: self._since.get(order, now) for order in found}
         for order, since in self._since.items():
             if now - since >= self._tolerated_ms:
                 note = f"{found[order].note}, since {format_timestamp(since)}"
                 self.late.setdefault(order, found[order]._replace(verdict="late", note=note))
-
-    def _disagreements(self) -> list[Problem]:
-        evidence = evidence_of([self._one])
-        return books_disagree(Orders({**evidence, "books": self._books()}))
 
     def _now_ms(self) -> int:
         return parse_timestamp(self._one.world.control("GET", "/clock")["now"])
@@ -90,16 +79,15 @@ class Watch:
         return None if body.get("to") is None else parse_timestamp(body["to"])
 
     def _next_ms(self) -> int | None:
-        """Return when the next timer fires or when a difference will have lasted too long, whichever is earlier."""
+        """Return when the next timer fires or a difference will have lasted too long, whichever is earlier."""
         now = self._now_ms()
         timer = self._one.world.control("GET", "/clock")["next_timer_at"]
-        ends = [since + self._tolerated_ms for order, since in self._since.items() if order not in self.late]
-        times = [*([] if timer is None else [parse_timestamp(timer)]), *ends]
+        times = [since + self._tolerated_ms for order, since in self._since.items() if order not in self.late]
+        times += [] if timer is None else [parse_timestamp(timer)]
         return min((time for time in times if time > now), default=None)
 
 
 def _joined(receipts: list[JsonObject]) -> JsonObject:
-    """Combine the results of consecutive advances of the clock into one result."""
     joined: dict[str, Any] = {**receipts[0], **receipts[-1], "from": receipts[0]["from"]}
     for name in ("fired", "events", "deliveries"):
         if isinstance(joined.get(name), list):

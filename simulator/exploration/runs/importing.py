@@ -15,9 +15,7 @@ _THROUGH = ("os", "collections.abc", "_collections_abc")
 
 
 class Reading:
-    """Watches the import of a suite, between `begin` and `end`. `place`: the first line that reads one of the
-    environment variables in `VARIABLES`, as `FILE:LINE`, or "" if there is none.
-    """
+    """`patch` watches the import of a suite. `place`: the first line that reads one of `VARIABLES`, or ""."""
 
     def __init__(self) -> None:
         self.place = ""
@@ -29,20 +27,11 @@ class Reading:
                 self.place = _reader(_getframe(1))
             return read(environ, name)
 
-        self._patch = patch.object(kind, "__getitem__", seen)
-
-    def begin(self) -> None:
-        self._patch.start()
-
-    def end(self) -> None:
-        self._patch.stop()
+        self.patch = patch.object(kind, "__getitem__", seen)
 
 
 def _reader(frame: FrameType | None) -> str:
-    """Return the line of the suite that reads an environment variable.
-
-    Lines in the test kit, in pytest, and in code that copies all variables are ignored.
-    """
+    """Return the line of the suite that reads an environment variable, except to copy all variables."""
     while frame is not None and frame.f_globals.get("__name__") in _THROUGH:
         if frame.f_code.co_name == "copy":
             return ""

@@ -15,10 +15,8 @@ _MOST_ATTEMPTS = 4
 
 
 def play(one: ArmedWorld, books: Callable[[], JsonObject]) -> Document:
-    """Deliver events about one object in the sequence that the plan specifies. Then deliver each refused event once
-    more.
-
-    Return the response to the last delivery (`answer`) and the books after it (`books`, a list or None).
+    """Deliver events about one object in the sequence of the plan, and then each refused event once more. Return the
+    response to the last delivery (`answer`) and the books after it (`books`, a list or None).
     """
     plan = one.plan["orders"]
     ids = _events(one, plan["object"])
@@ -47,9 +45,7 @@ def _events(one: ArmedWorld, number: int) -> list[str]:
 
 
 def _deliver(one: ArmedWorld, event: str) -> int | None:
-    """Deliver an event to all its endpoints. Return the response status of the first failed attempt, or of the last
-    attempt if none failed. Return None if that attempt got no response.
-    """
+    """Deliver an event to all its endpoints. Return the first failed status or the last one, None for no response."""
     before = len(one.world.deliveries())
     one.world.control("POST", f"/events/{quote(event, safe='')}/resend", {}, query={"wait": "true"})
     rows = one.world.deliveries()[before:]

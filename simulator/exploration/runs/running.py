@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import select
-import signal
 import subprocess
 import sys
 import tempfile
@@ -16,7 +15,6 @@ from contextlib import suppress
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Protocol
 
 from simulator.engine.text.json import JsonObject
@@ -24,6 +22,7 @@ from simulator.exploration.judgement.evidence import same_result
 from simulator.exploration.plans import waiting
 from simulator.exploration.runs.aftermath import Hooks
 from simulator.exploration.runs.armed import variables
+from simulator.exploration.runs.processes import interrupt, kill, last_lines, said_in, start
 from simulator.exploration.runs.tasks import NOT_IN_TIME, PIPES, Result, Task
 from simulator.testing.links.http_link import HttpLink
 from simulator.testing.servers.server import Server
@@ -51,7 +50,7 @@ class Runner(Protocol):
     def run(self, task: Task) -> Result: ...
 
     def interrupt(self) -> None:
-        """Interrupt a process and its children, as Ctrl+C on a terminal would."""
+        """Interrupt the current run."""
 
     def close(self, patience: float) -> None:
         """Stop the runner's idle processes. Kill them after `patience` seconds."""
@@ -66,10 +65,8 @@ def is_pytest(command: Sequence[str]) -> bool:
 
 
 class PytestRunner:
-    """A pytest process that executes tests repeatedly. If it crashes, another process replaces it.
-
-    `reads`: the line at which the suite reads a world's environment variables at import time, or "". If there is such a
-    line, each run gets a new process.
+    """A pytest process that executes tests repeatedly. If it crashes, another process replaces it. `reads`: the line at
+    which the suite reads variables of a world at import time, so that each run needs a new process, or "".
     """
 
     def __init__(self, command: Sequence[str], url: str, seed: int, hooks: Hooks) -> None:
@@ -79,38 +76,23 @@ class PytestRunner:
             "--capture", "no", "--tb", "line",  # long tracebacks are slow, and nobody reads them
         ]  # fmt: skip
         self._server = Server(HttpLink(url))
-        self._given = {
-            "seed": seed,
-            "settle": hooks.settle,
-            "books": hooks.books,
-            "mode": hooks.mode,
-            "quiesce": hooks.quiesce,
-            "tolerated_ms": hooks.tolerated_ms,
-            "app": hooks.app,
-        }
+        self._given = {"seed": seed, **asdict(hooks)}
         self._process: subprocess.Popen[bytes] | None = None
         self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  `close` closes it
         self.tests: list[str] = []
         self.reads = ""
 
     def start(self, world: str = "") -> None:
-        """Start pytest and collect the tests. The environment variables name a world with this id. Raises SuiteBroken
-        if collection fails.
+        """Start pytest, for a world with this id if one is given, and collect the tests. Raises SuiteBroken if that
+        fails.
         """
         body = {"id": world} if world else {}
         environment = variables(self._server.new_world(seed=self._given["seed"], **body))
         tasks_read, tasks_write = os.pipe()
         results_read, results_write = os.pipe()
         try:
-            self._process = subprocess.Popen(
-                self._command,
-                env={**os.environ, **environment, PIPES: f"{tasks_read},{results_write}"},
-                pass_fds=(tasks_read, results_write),
-                stdin=subprocess.DEVNULL,
-                stdout=self._output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+            whole = {**os.environ, **environment, PIPES: f"{tasks_read},{results_write}"}
+            self._process = start(self._command, whole, self._output, (tasks_read, results_write))
         except OSError as error:
             raise StopExploring(f"{self._command[0]} cannot be run: {error.strerror}") from None
         finally:
@@ -120,7 +102,7 @@ class PytestRunner:
         told = self._results.next(_START_SECONDS)
         if told is None:
             self._end()
-            raise SuiteBroken(f"the tests cannot be collected:\n{self._said()}")
+            raise SuiteBroken(f"the tests cannot be collected:\n{last_lines(said_in(self._output))}")
         self.tests, self.reads = told["tests"], told["reads"]
 
     def run(self, task: Task) -> Result:
@@ -143,12 +125,7 @@ class PytestRunner:
             raise StopExploring(result["error"])
         return result
 
-    def _said(self) -> str:
-        self._output.seek(0)
-        return last_lines(self._output.read().decode("utf-8", "replace"))
-
     def _end(self) -> None:
-        """Stop the process and its children."""
         process, self._process = self._process, None
         if process is not None:
             kill(process)
@@ -157,8 +134,7 @@ class PytestRunner:
             self._results.close()
 
     def interrupt(self) -> None:
-        if self._process is not None:
-            interrupt(self._process)
+        interrupt(self._process)
 
     def close(self, patience: float) -> None:
         if self._process is not None:
@@ -168,19 +144,6 @@ class PytestRunner:
         self._end()
         self._server.stop()
         self._output.close()
-
-
-_SAID = 3000
-"""The maximum number of characters of a command's output in reports."""
-
-
-def last_lines(said: str) -> str:
-    """Return the end of a command's output, in whole lines."""
-    said = said.strip()
-    if len(said) <= _SAID:
-        return said or "(nothing)"
-    end = said[-_SAID:]
-    return "[...]\n" + (end if said[-_SAID - 1] == "\n" else end.partition("\n")[2] or end)
 
 
 class _Lines:
@@ -207,23 +170,9 @@ class _Lines:
         os.close(self._pipe)
 
 
-def kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process and all other processes in its session."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-
-
-def interrupt(process: subprocess.Popen[bytes]) -> None:
-    """Interrupt a process and its children, as Ctrl+C on a terminal would."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGINT)
-
-
 class Crew:
-    """The runners of an exploration, each in its own thread while runs remain.
-
-    If there are several runners, extra runners are added for runs that mostly wait (see `plans.waiting`).
+    """The runners of an exploration, each in its own thread while runs remain. If there are several, extra runners are
+    added for runs that mostly wait (see `plans.waiting`).
     """
 
     def __init__(self, runners: Sequence[Runner], make: Callable[[], Runner] | None = None) -> None:
@@ -267,9 +216,7 @@ class Crew:
     def __enter__(self) -> Crew:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         for one in (*self._runners, *self._waiters):
             one.close(_PATIENCE_SECONDS if kind is None else 0.0)
 
@@ -288,10 +235,8 @@ class _Work:
         self.failures: list[BaseException] = []
 
     def done_by(self, runner: Runner, *, waits: bool) -> None:
-        """Execute runs with one runner until no run is left.
-
-        `waits`: True if the runner executes only runs that mostly wait for a response. Otherwise, it executes these
-        runs last.
+        """Execute runs with one runner until no run is left. `waits`: True if it executes only runs that mostly wait
+        for a response. Other runners execute these runs last.
         """
         mine = self._left[True] if waits else chain(self._left[False], self._left[True])
         while True:

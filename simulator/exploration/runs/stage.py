@@ -1,8 +1,7 @@
 """The server for runs of a command other than pytest. It creates the run's worlds and injects the run's fault.
 
-The command does not have to know about the fault. It creates worlds, activates scenarios, calls actions and deletes
-worlds through the ordinary control API. This module replaces these control operations, and adds operations to begin a
-run, describe it and end it.
+The command need not know about the fault: this module replaces the ordinary control operations that create and delete
+worlds, activate scenarios and perform actions. It adds operations to begin a run, describe it and end it.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ _CAUSE = Cause("action", "explore", "control")
 
 
 class Stage(Observer):
-    """The current run and its worlds. Only one run is active at a time. Implements `Observer`."""
+    """The current run and its worlds."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._simulator = runtime.simulator
@@ -69,42 +68,30 @@ class Stage(Observer):
         mine = [("PUT", "begin_run", self._begin), ("GET", "tell_run", self._tell), ("DELETE", "end_run", self._end)]
         return [*rows, *(_row(method, name, handler) for method, name, handler in mine)]
 
-    # Runs
-
     async def _begin(self, call: ControlCall) -> None:
-        """Start a run. Fields of the request: `id` (the id of the run's own world), `seed` (the seed of all worlds in
-        the run) and `plan` (the fault to inject).
-        """
+        """Start a run: `id` (of the run's own world), `seed` (of all its worlds) and `plan` (the fault to inject)."""
         self._id, self._seed, self._plan = call.raw["id"], call.raw["seed"], call.raw["plan"]
-        self._made = 0
-        self._played = {}
+        self._made, self._played = 0, {}
 
     async def _tell(self, call: ControlCall) -> JsonObject:
-        """Return the run's worlds, ordered by name. From now on, `_perform` performs the actions that are requested,
-        and no longer replaces them with the actions in the run's plan.
-        """
+        """Return the run's worlds, ordered by name. From now on, no action is replaced."""
         self._plan = {}
         return {"worlds": sorted(self._played.values(), key=lambda one: one["name"])}
 
     async def _end(self, call: ControlCall) -> None:
-        """End the run and delete its worlds."""
         self._id = ""
         for world_id in [one for one in self._simulator.worlds if one != DEFAULT_WORLD]:
             self._simulator.delete_world(world_id)
-
-    # Worlds
 
     def attach(self, world: World) -> None:
         """Inject the fault into a new or replaced world, if the plan applies to this world."""
         if not self._id:
             return
         name = world.id.replace(self._id, "")
-        played = self._played.setdefault(
-            world.id, {"id": world.id, "name": name, "faults": [], "hits": 0, "swapped": 0}
-        )
-        if name != self._plan.get("world", ""):
-            return
-        played["faults"] = self._arm(world)
+        fresh: Played = {"id": world.id, "name": name, "faults": [], "hits": 0, "swapped": 0}
+        played = self._played.setdefault(world.id, fresh)
+        if name == self._plan.get("world", ""):
+            played["faults"] = self._arm(world)
 
     def detach(self, world: World) -> None:
         """Before a world is deleted or replaced, record how often its faults have happened."""
@@ -115,7 +102,6 @@ class Stage(Observer):
 
     def _arm(self, world: World) -> list[str]:
         """Add the run's faults to a world, and activate the scenario with the run's rules before all other scenarios.
-
         Return the ids of the faults whose hits prove that the injected fault has happened.
         """
         counting: list[str] = []
@@ -137,7 +123,6 @@ class Stage(Observer):
         return [*(name for name in names if name != SCENARIO), SCENARIO]
 
     async def _create(self, call: ControlCall) -> world_object.WorldObject:
-        """Create a world with the run's seed. The world's id contains its number within the run."""
         if self._id:
             self._made += 1
             own: JsonObject = {"id": f"{self._id}-{self._made}"}
@@ -147,13 +132,13 @@ class Stage(Observer):
         return await worlds.create_world(call)
 
     async def _keep(self, call: ControlCall) -> None:
-        """Delete a world, unless it belongs to the current run. The verdict needs the run's worlds."""
+        """Delete a world, unless the verdict needs it, because it belongs to the current run."""
         world = call.world_called(call.path["id"])
         if world.id not in self._played:
             await worlds.delete_world(call)
 
     async def _activate(self, call: ControlCall) -> scenarios.ActiveNames:
-        """Activate the scenarios named in the request. The scenario with the run's fault takes precedence over them."""
+        """Activate the named scenarios. The scenario with the run's fault takes precedence over them."""
         names: list[str] = call.body.names
         if SCENARIO not in self._simulator.engine.active(call.world):
             return await scenarios.activate(call)
@@ -161,7 +146,7 @@ class Stage(Observer):
         return {**await scenarios.activate(call), "names": names}
 
     async def _perform(self, call: ControlCall) -> actions.ActionAnswer:
-        """Perform an action. If the run's plan replaces this action, perform the replacement instead."""
+        """Perform an action, or its replacement in the run's plan."""
         played = self._played.get(call.world.id)
         target, action = call.raw.get("target"), call.path["action"]
         instead = (self._plan.get("instead") or {}).get(action)
@@ -183,13 +168,8 @@ class Stage(Observer):
     def _as_if_done(self, world: World, action: str, target: str) -> actions.ActionAnswer:
         record = find_any(world, target)
         assert record is not None  # the plan's target exists
-        return {
-            "action": action,
-            "target": target,
-            "at": format_timestamp(world.now_ms),
-            "resource": render(world, record),
-            "events": [],
-        }
+        at, resource = format_timestamp(world.now_ms), render(world, record)
+        return {"action": action, "target": target, "at": at, "resource": resource, "events": []}
 
 
 def _row(method: str, name: str, handler: Any) -> ControlOperation:

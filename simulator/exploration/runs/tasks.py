@@ -21,11 +21,9 @@ RUN = "/explored-run"
 
 @dataclass(frozen=True)
 class Task:
-    """One run. `world`: the id of its world. `plan`: an `Arming` as JSON, or None. `limit` is in seconds.
-
-    `story`: True if the result includes the history, which planning and readable reports use. `waits`: True if the run
-    mostly waits for a response. `effects`: True if the result includes a digest of all responses, deliveries and
-    balances.
+    """One run. `world`: the id of its world. `plan`: an `Arming` as JSON, or None. `limit` is in seconds. `story`: True
+    if the result includes the history, which planning and readable reports use. `waits`: True if the run mostly waits
+    for a response. `effects`: True if the result includes a digest of all responses, deliveries and balances.
     """
 
     test: str
@@ -40,11 +38,9 @@ class Task:
 
 
 class Played(TypedDict):
-    """The state of fault injection in one world of a run, for the server that hosts all worlds of the run. `name`
-    identifies the world and is the same in every run.
-
-    `faults`: the ids of the injected faults. `hits`: how often already removed faults have applied. `swapped`: how many
-    actions of third parties were replaced.
+    """The state of fault injection in one world of a run. `name` identifies the world and is the same in every run.
+    `faults`: the ids of the injected faults. `hits`: how often removed faults have applied. `swapped`: the number of
+    replaced actions.
     """
 
     id: str

@@ -51,9 +51,7 @@ class RunServer:
         self._child: int | None = None
 
     def join(self) -> str:
-        """Return the server's address, and start the server if needed. Raises SimulatorError if it does not start or
-        has crashed.
-        """
+        """Return the server's address, and start it if needed. Raises SimulatorError if it fails or has crashed."""
         while True:
             self.directory.mkdir(mode=0o700, exist_ok=True)
             # Do not use `flock`: a forked child of a test would inherit the lock and keep the server running.

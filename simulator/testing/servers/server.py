@@ -1,7 +1,8 @@
-"""Servers for tests: starting a server in its own process, and creating worlds on a server."""
+"""Servers for tests: starting a server in its own process, sharing a server, and creating worlds on it."""
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import logging
 import os
@@ -14,7 +15,7 @@ from datetime import date
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.text.json import JsonObject
@@ -240,3 +241,57 @@ def serve(*, control_token: str | None = None, **flags: Flag) -> Iterator[Server
     process = Process({"control_token": control_token, **flags})
     with contextlib.closing(process), Server(HttpLink(process.url, control_token), process.close) as server:
         yield server
+
+
+@contextlib.contextmanager
+def world(server: Server | str | None = None, *, in_process: bool = False, **body: Any) -> Iterator[World]:
+    """Create a fresh world for the block.
+
+    If SIMULATOR_URL is the base URL of a world, `http://HOST:PORT/_worlds/ID`, that world is used and continues after
+    the block. In a run of `rampsim explore`, a fresh world is created on that server instead. Otherwise the world is
+    created on `server` (a Server or a URL) if given, then on the server at SIMULATOR_URL, then on a server that starts
+    on first use and stops with this process. If `in_process` is True, the world is created in this process, without
+    sockets. `body` is the request body of `POST /_simulator/worlds`, as for `Server.new_world`.
+    """
+    own = "" if server is not None or in_process or explored.run() else explored.own_world()
+    if own:
+        yield _entered(own, **body)
+        return
+    made = server_for(server, in_process=in_process).new_world(**body)
+    try:
+        yield made
+    finally:
+        made.delete()
+
+
+def _entered(world_id: str, *, scenarios: Scenario | Sequence[Scenario] = (), **body: Any) -> World:
+    """Return an existing world after activating these scenarios. `body`, the options for a new world, has no effect."""
+    server = server_for()
+    world = World(server.link, server.link.control("GET", f"/worlds/{world_id}"), server)
+    world.outlives = True
+    if scenarios:
+        world.scenario(*([scenarios] if isinstance(scenarios, str | Path | Mapping) else scenarios))
+    return world
+
+
+def server_for(server: Server | str | None = None, *, in_process: bool = False) -> Server:
+    """Return the server for the arguments of `world`. This process starts at most one server, which worlds share."""
+    if isinstance(server, Server):
+        return server
+    if in_process and not explored.run():
+        return _shared("", os.getpid(), in_process=True)
+    return _shared(server or os.environ.get("SIMULATOR_URL") or "", os.getpid())
+
+
+@cache
+def _shared(url: str, pid: int, *, in_process: bool = False) -> Server:
+    """Return the server that the worlds of a process share. A forked process must not stop its parent's server."""
+    if in_process:
+        server = Server(import_module("simulator.testing.links.in_process").InProcessLink())
+    elif url:
+        server = Server(HttpLink(url, os.environ.get("SIMULATOR_CONTROL_TOKEN")))
+    else:
+        process = Process({})
+        server = Server(HttpLink(process.url), process.close)
+    atexit.register(server.stop)
+    return server

@@ -217,7 +217,7 @@ def program() -> subprocess.CompletedProcess[str]:
         "for name in ('asyncpg', 'jsonschema_rs', 'mcp', 'mcp_types', 'opentelemetry', 'schemathesis'):\n"
         "    sys.modules[name] = None\n"
         "from simulator.testing import Receiver\n"
-        "from simulator.testing.servers.shared import server_for\n"
+        "from simulator.testing.servers.server import server_for\n"
         "made = server_for(in_process=True).new_world()\n"
         "print(made.client.get('/profile').status_code)\n"
         "webhooks = Receiver(made)\n"

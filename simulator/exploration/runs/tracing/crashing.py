@@ -1,49 +1,42 @@
-"""Simulated crashes of an application that runs in the tests' process. Finds the lines at which the application can
-crash, and makes the application crash at one of these lines.
+"""Simulated crashes of an application that runs in the tests' process.
 
 If an application crashes between two statements, its earlier writes remain and the rest of its work is lost. A traced
 run records the lines at which a crash matters: the first line of a webhook handler, and the first line after each
 write. Lines with no write between them count as one line. A later run raises `Died` at one of these lines.
 
-`Died` is an exception that propagates up to the webhook receiver or the test. So `finally`, `with` and `except
-BaseException` blocks still run, unlike in a killed process. Memory is also preserved, unless the suite's hook rebuilds
-the application.
+`Died` propagates up to the webhook receiver or the test. So `finally`, `with` and `except BaseException` blocks still
+run, unlike in a killed process. Memory is also preserved, unless the suite's hook rebuilds the application.
 """
 
 from __future__ import annotations
 
+import dis
+import inspect
 import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from types import CodeType, FrameType
 from typing import Any
 from unittest.mock import patch
 
 from simulator.exploration.runs.tasks import Document
-from simulator.exploration.runs.tracing import locks, writes
+from simulator.exploration.runs.tracing import scenes
 from simulator.exploration.runs.tracing.holding import Holding
-from simulator.exploration.runs.tracing.locks import watched_locks
 from simulator.exploration.runs.tracing.scenes import IS_SIMULATOR, WORKER, Scene, current, own_file
 from simulator.exploration.runs.tracing.steps import contexts_in_executors
-from simulator.exploration.runs.tracing.threads import Threads
-from simulator.exploration.runs.tracing.writes import Databases, OpenedFiles, watched_sockets
+from simulator.exploration.runs.tracing.writes import Databases, OpenedFiles, begin, watched_locks, watched_sockets
 from simulator.testing.explored import Died, has_died
 
-
-def begin() -> None:
-    """Prepare this process. Called before the suite is imported."""
-    locks.begin()
-    writes.begin()
+Trace = Callable[[FrameType, str, object], Any]
+_IN_STEPS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 def restarted(is_quiet: Callable[[], object], after_death: Callable[[], None]) -> Callable[[], object]:
-    """Wrap a check of the application's queue. The new check also works if the application crashes while the check
-    runs.
-
-    After a crash, the new check calls `after_death` and returns False, so it is called again later. The test continues,
-    as it would if the application ran in its own process and were killed.
+    """Wrap a check of the application's queue, in which the application may crash. After a crash, the new check calls
+    `after_death` and returns False, so it is called again later, as if the application ran in its own process.
     """
 
     def check() -> object:
@@ -60,15 +53,13 @@ def restarted(is_quiet: Callable[[], object], after_death: Callable[[], None]) -
 
 class Tracer:
     """Traces the application's lines during one run. `plan`: the line at which the application crashes, or None to
-    record the lines at which it can crash.
-
-    `own`: the code of the test itself, which is not part of the application. `holding`: holds back work in the same
-    run, or records where it can be held back.
+    record the lines at which it can crash. `own`: the code of the test itself, which is not part of the application.
+    `holding`: holds back work in the same run, or records where it can be held back.
     """
 
     def __init__(self, plan: Mapping[str, Any] | None, own: CodeType | None, holding: Holding | None = None) -> None:
         self.holding = holding
-        self._threads = None if holding is None else Threads(holding, self._lines)
+        self._threads = None if holding is None else _Threads(holding, self._lines)
         self.places: list[Document] = []
         self.deaths = 0
         self._plan = plan
@@ -102,14 +93,8 @@ class Tracer:
                 OpenedFiles.tell = lambda: None
                 self._active = False
 
-    def bury(self) -> None:
-        """Roll back the open transactions of an application that has crashed."""
-        self.databases.roll_back()
-
     def _calls(self, frame: FrameType, event: str, argument: object) -> Callable[..., Any] | None:
-        """Return the function that traces the lines of a called function, or None if the called function is not part of
-        the application.
-        """
+        """Return the function that traces the lines of a function, or None if it is not part of the application."""
         if not self._active or not self._name_of(frame.f_code):
             return None
         return self._lines if self._threads is None else self._threads.lines_of(frame) or self._lines
@@ -137,18 +122,13 @@ class Tracer:
         return self._lines
 
     def _begins_a_line(self, frame: FrameType) -> bool:
-        """Return True if the frame is at the beginning of a line.
-
-        At the end of a `with` block, Python visits the line of the `with` again to release its resources. The
-        application must not crash before the release.
+        """Return True if the frame is at the beginning of a line. At the end of a `with` block, Python visits the line
+        of the `with` again to release its resources. The application must not crash before that.
         """
         code = frame.f_code
         begins = self._begins.get(code)
-        if begins is None:
-            firsts: dict[int, int] = {}
-            for start, _, line in code.co_lines():
-                if line is not None:
-                    firsts.setdefault(line, start)
+        if begins is None:  # the last of the reversed rows is the first of its line
+            firsts = {line: start for start, _, line in reversed([*code.co_lines()]) if line is not None}
             begins = self._begins[code] = frozenset(firsts.values())
         return frame.f_lasti in begins
 
@@ -159,10 +139,58 @@ class Tracer:
             scene.wrote -= 1
             within, name, line = key
             what = f"{name}:{line} in {frame.f_code.co_name}" + (f" at {scene.event}" if scene.event else "")
-            place = {"what": what, "within": within, "file": name, "line": line, "visit": self._visits[key]}
-            self.places.append({"scene": scene.kind, **place})
+            place = {"within": within, "file": name, "line": line, "visit": self._visits[key]}
+            self.places.append({"scene": scene.kind, "what": what, **place})
 
     def _is_planned(self, key: tuple[str, str, int]) -> bool:
         assert self._plan is not None
         meant = (self._plan["within"], self._plan["file"], self._plan["line"])
         return key == meant and self._visits[key] == self._plan["visit"]
+
+
+class _Threads:
+    """Finds the outermost functions of the application in its threads. Each call of one is a piece of work. A function
+    with a loop does a piece of work in each round. `lines`: the function that traces all lines.
+    """
+
+    def __init__(self, holding: Holding, lines: Trace) -> None:
+        self._holding = holding
+        self._lines = lines
+
+    def lines_of(self, frame: FrameType) -> Trace | None:
+        """Begin a piece of work for a call in a thread without one. Return what traces its lines, or None."""
+        if scenes.current() is not None or not _is_outermost(frame):
+            return None
+        scene = scenes.begin(WORKER, function=frame.f_code.co_qualname)
+        self._holding.begun(scene)
+        rounds = _rounds(frame.f_code)
+
+        def trace(frame: FrameType, event: str, argument: object) -> object:
+            if event == "return" or (event == "line" and frame.f_lasti in rounds):
+                self._holding.round_ended(scene)
+            if event == "return":
+                scenes.end()
+            else:
+                self._lines(frame, event, argument)
+            return trace
+
+        return trace
+
+
+def _is_outermost(frame: FrameType) -> bool:
+    """Return True if a call begins the work of a thread, or a job of a thread pool, that belongs to the application."""
+    if threading.current_thread() is threading.main_thread() or frame.f_code.co_flags & _IN_STEPS:
+        return False
+    caller = frame.f_back
+    while caller is not None:
+        if own_file(caller.f_code) == IS_SIMULATOR:
+            return False
+        caller = caller.f_back
+    return True
+
+
+@cache
+def _rounds(code: CodeType) -> frozenset[int]:
+    """Return the offsets of the instructions to which the loops of a function jump back."""
+    jumps = (one for one in dis.get_instructions(code) if "JUMP_BACKWARD" in one.opname)
+    return frozenset(int(one.argval) for one in jumps if "NO_INTERRUPT" not in one.opname)

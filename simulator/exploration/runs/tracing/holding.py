@@ -2,10 +2,8 @@
 
 A piece of work is held at the last place before one of its writes, when it has read everything that the write depends
 on. A traced run records these places. The work is not held while it has an open transaction or holds a lock, because
-the other work would wait for it.
-
-The hold ends when the other work has reached a certain point (see `places.UNTIL`). So the schedule depends on what
-happens, not on time. The time limit only ends a deadlock.
+the other work would wait for it. The hold ends when the other work has reached a certain point (see `places.UNTIL`), so
+the schedule depends on what happens, not on time. The time limit only ends a deadlock.
 """
 
 from __future__ import annotations
@@ -28,10 +26,9 @@ _ENDED_BY = {"deliveries": HANDLER, "event": HANDLER, "worker": WORKER, "call": 
 
 
 class Holding:
-    """Holds one piece of work in a run. `plan`: the place at which it is held, or None to record the places.
-
-    `drain`: waits until no delivery is in flight. Returns False if that takes longer than the given number of seconds.
-    `work`: runs the suite's hook for the application's queue, or None if there is no hook.
+    """Holds one piece of work in a run. `plan`: the place at which it is held, or None to record the places. `drain`:
+    waits until no delivery is in flight. Returns False after the given number of seconds. `work`: the suite's hook for
+    the application's queue, or None.
     """
 
     def __init__(
@@ -60,8 +57,6 @@ class Holding:
         """The places at which work can be held, as a recording run has found them."""
         return self._found.listed(handles=self._ended[HANDLER] > 0)
 
-    # Pieces of work
-
     def begun(self, scene: Scene) -> None:
         """Count a piece of work that begins in the current thread."""
         self._begun[scene.within] += 1
@@ -77,9 +72,8 @@ class Holding:
             self._target = scene
 
     def may_begin(self, scene: Scene) -> Callable[[], object] | None:
-        """Return None if a handler may begin. Otherwise, return a function that waits until it may.
-
-        A copy of the event that is to be held waits until the event's first handler is held or has ended.
+        """Return None if a handler may begin, or else a function that waits until it may. A copy of the event that is
+        to be held waits until the event's first handler is held or has ended.
         """
         if self._until != "copy" or self._target in (None, scene) or self._is_past:
             return None
@@ -106,8 +100,6 @@ class Holding:
             self._changed.notify_all()
         scene.queued = 0
 
-    # Places
-
     def at_line(self, scene: Scene, code: CodeType, file: str, line: int) -> None:
         """Record or hold a piece of work, which is at the beginning of a line of the application."""
         if scene.kind == HANDLER and threading.get_ident() == scene.thread:
@@ -125,10 +117,9 @@ class Holding:
         self._found.note(scene, code, file, line)
 
     def suspended(self, scene: Scene, code: CodeType, file: str, line: int) -> Callable[[], object] | None:
-        """Record a handler in an event loop, which has waited at a line of the application and is about to continue.
-
-        Return a function that holds it, or None. One `await` can suspend the handler several times. Only the first time
-        since the last write counts, because it does not depend on the speed of the network.
+        """Record a handler in an event loop, which is about to continue. Return a function that holds it, or None. One
+        `await` can suspend it several times. Only the first time since the last write counts, because it does not
+        depend on the speed of the network.
         """
         place, last = (file, line), scene.last
         if scene.is_busy or (last is not None and (last["file"], last["line"]) == place):
@@ -139,9 +130,7 @@ class Holding:
         return (lambda: self._hold(scene)) if is_target else None
 
     def _look_on(self, scene: Scene, place: Place) -> None:
-        """After each request of a test's call, wait for the deliveries that it caused. The call can only be held until
-        they are handled if there are any.
-        """
+        """After each request of a test's call, wait for the deliveries that it caused, to find out if there are any."""
         if scene.kind == CALL and scene.has_sent:
             scene.has_sent = False
             before, self._found.during = self._ended[HANDLER], []
@@ -150,7 +139,6 @@ class Holding:
             scene.others += self._ended[HANDLER] - before
 
     def _is_target(self, scene: Scene, place: Place) -> bool:
-        """Return True if a piece of work is now at the place at which it is to be held."""
         plan = self._plan
         if plan is None or self._is_past or place != (plan["file"], plan["line"]):
             return False
@@ -184,10 +172,9 @@ class Holding:
             self._drain(LIMIT_SECONDS)
 
     def _worked(self, held: Scene) -> bool:
-        """Run the hook for the application's queue, as a second worker would. Return True if it wrote anything.
-
-        If the hook itself runs the held work, it runs in the same thread once more. Otherwise, it runs in a thread of
-        its own for a limited time, because it might wait for the held work.
+        """Run the hook for the application's queue, as a second worker would. Return True if it wrote anything. If the
+        hook itself runs the held work, it runs in the same thread once more. Otherwise, it runs in its own thread for a
+        limited time, because it might wait for the held work.
         """
         other = Scene(WORKER)
         other.is_awaited = held.kind == HANDLER
@@ -210,8 +197,6 @@ class Holding:
         with apart(scene), suppress(Exception):  # an error of the second worker does not reach the first one
             self._work()
 
-    # A test's call that goes on while a handler is held
-
     def _go_on(self, scene: Scene, place: Place) -> None:
         """Wait until the handler is held, and then go on until the line after the next write."""
         assert self._plan is not None
@@ -223,9 +208,7 @@ class Holding:
             scene.on_write = self._call.writes
 
     def waits(self, scene: Scene) -> None:
-        """Let the held handler continue, and wait until it has ended. A test's call does this before it calls the
-        simulator's control interface, and at its end.
-        """
+        """Let the held handler go on until it has ended, before the test's call ends or calls the control interface."""
         self._found.during = []
         if self._call.goes_on:
             self._call.goes_on = False
@@ -255,9 +238,7 @@ def _forget(scene: Scene) -> None:
 
 
 def may_call(holding: Holding, path: str) -> bool:
-    """Report that the current work is about to call the simulator's control interface. Return False if the call would
-    wait for a delivery that waits for this work.
-    """
+    """Report a control call of the current work. Return False if it would wait for a delivery that waits for it."""
     scene = current()
     if scene is not None and scene.kind == CALL:
         holding.waits(scene)

@@ -50,9 +50,7 @@ class Places:
         """
 
     def listed(self, *, handles: bool) -> list[Document]:
-        """Return the places, in an order that does not depend on the speed of threads. `handles`: True if the
-        application has handled any event.
-        """
+        """Return the places, in an order that does not depend on thread speed. `handles`: True after any event."""
         kinds = [*(["worker"] if len(self.threads) > 1 else []), *(["event"] if handles else [])]
         rows = sorted(self._in_threads, key=_line)
         worker = "worker" if self.threads else "queue"
@@ -89,9 +87,8 @@ class Places:
         scene.queued += 1
 
     def record_in_thread(self, scene: Scene) -> None:
-        """Count a write of a thread, and record the last place before it.
-
-        A place is named by the number of writes after it, because the threads share the work by chance.
+        """Count a write of a thread, and record the last place before it. Its number is that of the writes after it,
+        because the threads share the work by chance.
         """
         if (place := scene.last) is not None:
             key = (scene.within, (place["file"], place["line"]))
@@ -115,6 +112,4 @@ def _line(place: Document) -> tuple[str, int, int]:
 
 
 def _until(place: Document, kind: str) -> Document:
-    """Return a place with the condition that ends the hold."""
-    group = place["group"] if not UNTIL[kind] else f"{place['group']}{UNTIL[kind]}"
-    return {**place, "what": place["what"] + UNTIL[kind], "group": group, "until": kind}
+    return {**place, "what": place["what"] + UNTIL[kind], "group": place["group"] + UNTIL[kind], "until": kind}

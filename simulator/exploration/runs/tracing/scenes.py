@@ -1,7 +1,7 @@
 """The pieces of work of an application in the tests' process: the handling of a delivery, the call phase of a test, or
 a call in a thread of the application.
 
-Each piece of work belongs to a context, so code in other threads finds it if the context was copied to them.
+Each belongs to a context, so code in other threads finds it if the context was copied to them.
 """
 
 from __future__ import annotations
@@ -29,9 +29,8 @@ IS_SIMULATOR = "simulator"
 
 @cache
 def own_file(code: CodeType) -> str:
-    """Return the file of the integrator's code, relative to the current directory.
-
-    Return `IS_SIMULATOR` for the simulator's own code, and "" for installed packages and code without a file.
+    """Return the file of the integrator's code, relative to the current directory. Return `IS_SIMULATOR` for the
+    simulator's own code, and "" for installed packages and code without a file.
     """
     path = os.path.realpath(code.co_filename)
     if path.startswith(_SIMULATOR):
@@ -84,10 +83,7 @@ _scene: ContextVar[Scene | None] = ContextVar("scene", default=None)
 
 
 def begin(kind: str, event: str = "", function: str = "") -> Scene:
-    """Begin a piece of work in the current context, and return it.
-
-    `event`: the type of the delivered event. `function`: the name of the function that a thread runs.
-    """
+    """Begin a piece of work in the current context, and return it. See `Scene`."""
     scene = Scene(kind, event, function)
     _scene.set(scene)
     return scene
@@ -122,9 +118,7 @@ def written(lines: int = 1) -> None:
 
 
 def within_queue(hook: Callable[[], object]) -> Callable[[], object]:
-    """Wrap the suite's hook for the application's queue, so that the current piece of work knows that it runs the
-    application's workers.
-    """
+    """Wrap the suite's hook for the application's queue, so that the current work knows that it runs the workers."""
 
     def called() -> object:
         scene = current()

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from contextvars import copy_context
 from functools import partial
 from types import CodeType
+from types import coroutine as coroutine_function
 from typing import Any
 from unittest.mock import patch
 
@@ -23,9 +24,8 @@ Running = Coroutine[object, None, object]
 
 
 class Steps:
-    """Runs coroutines step by step: from one `await` that suspends them to the next one.
-
-    Between two steps, a coroutine can be held without blocking the event loop, so other handlers go on.
+    """Runs coroutines step by step: from one `await` that suspends them to the next one. Between two steps, a coroutine
+    can be held without blocking the event loop, so other handlers go on.
     """
 
     def __init__(self, holding: Holding, databases: Databases) -> None:
@@ -34,12 +34,11 @@ class Steps:
 
     async def handle(self, scene: Scene, coroutine: Coroutine[object, None, Answer]) -> Answer:
         """Run the coroutine of a handler, and all tasks that it starts, once the handler may begin."""
-
         self._follow_tasks(asyncio.get_running_loop())
         waits = self._holding.may_begin(scene)
         if waits is not None:
             await in_thread(waits)
-        answer: Answer = await _Stepwise(coroutine, self)
+        answer: Answer = await _steps_of(coroutine, self)
         return answer
 
     def _follow_tasks(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -63,9 +62,7 @@ class Steps:
 
 
 def contexts_in_executors() -> AbstractContextManager[object]:
-    """Return a patch that copies the context of a handler to functions that it runs with `run_in_executor`, as
-    `asyncio.to_thread` does.
-    """
+    """Return a patch that copies the context of a handler to what it runs with `run_in_executor`."""
     run = asyncio.BaseEventLoop.run_in_executor
 
     def run_in_executor(
@@ -96,34 +93,30 @@ class _Following:
 
 
 async def _stepwise(coroutine: Running, steps: Steps) -> object:
-    return await _Stepwise(coroutine, steps)
+    return await _steps_of(coroutine, steps)
 
 
-class _Stepwise:
-    def __init__(self, coroutine: Running, steps: Steps) -> None:
-        self._coroutine = coroutine
-        self._steps = steps
-
-    def __await__(self) -> Generator[object, object, Any]:
-        step = partial(self._coroutine.send, None)
-        while True:
+@coroutine_function
+def _steps_of(coroutine: Running, steps: Steps) -> Generator[object, object, Any]:
+    step = partial(coroutine.send, None)
+    while True:
+        try:
+            awaited = step()
+        except StopIteration as end:
+            return end.value
+        place = _own_place(coroutine)
+        try:
+            yield awaited
+        except BaseException as error:
+            step = partial(coroutine.throw, error)
+            continue
+        step = partial(coroutine.send, None)
+        hold = None if place is None else steps.after(place)
+        if hold is not None:
             try:
-                awaited = step()
-            except StopIteration as end:
-                return end.value
-            place = _own_place(self._coroutine)
-            try:
-                yield awaited
-            except BaseException as error:
-                step = partial(self._coroutine.throw, error)
-                continue
-            step = partial(self._coroutine.send, None)
-            hold = None if place is None else self._steps.after(place)
-            if hold is not None:
-                try:
-                    yield from hold.__await__()
-                except BaseException as error:  # the handler is cancelled while it is held
-                    step = partial(self._coroutine.throw, error)
+                yield from hold.__await__()
+            except BaseException as error:  # the handler is cancelled while it is held
+                step = partial(coroutine.throw, error)
 
 
 def _own_place(coroutine: object) -> tuple[CodeType, str, int] | None:

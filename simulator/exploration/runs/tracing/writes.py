@@ -1,22 +1,23 @@
-"""Finds the writes of an application in the tests' process: committed SQLite transactions, requests and opened files.
-
-Each write is reported to the piece of work that makes it.
+"""Finds the writes of an application in the tests' process (SQLite transactions, requests, opened files), and its
+locks.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
 import sqlite3
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, suppress
 from functools import cache, partial
+from importlib import import_module
 from typing import Any, ClassVar
 from unittest.mock import patch
 
-from simulator.exploration.runs.tracing.scenes import WORKER, current, written
+from simulator.exploration.runs.tracing.scenes import IS_SIMULATOR, WORKER, current, own_file, written
 
 _AFTER_OPENING = 3
 """The number of lines after opening a file for writing that count as places, because its writes are not visible."""
@@ -27,9 +28,7 @@ _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 @cache
 def begin() -> None:
-    """Replace the function that connects to SQLite, so that connections are traced. Called before the suite is
-    imported, so that this also applies to `from sqlite3 import connect`.
-    """
+    """Trace SQLite connections and count locks. The suite is imported later, so `from threading import Lock` works."""
     original = sqlite3.connect
 
     def connect(*given: Any, **more: Any) -> Any:
@@ -37,14 +36,13 @@ def begin() -> None:
         return original(*given, **more) if databases is None else databases.connect(original, *given, **more)
 
     sqlite3.connect = sqlite3.dbapi2.connect = connect
+    for name in ("Lock", "RLock"):
+        setattr(threading, name, _watching(getattr(threading, name)))
 
 
 class Databases:
-    """The SQLite connections of a run.
-
-    A write counts for the work (the handling of a delivery, or the test function) that commits it, even if another
-    thread uses the same connection at the same time. So the speed of threads does not decide at which lines the
-    application can crash.
+    """The SQLite connections of a run. A write counts for the work that commits it, even if another thread uses the
+    same connection at the same time. So the speed of threads does not decide at which lines the application can crash.
     """
 
     traced: ClassVar[Databases | None] = None
@@ -59,20 +57,16 @@ class Databases:
 
     def connect(self, original: Callable[..., sqlite3.Connection], *given: Any, **more: Any) -> sqlite3.Connection:
         """Connect with the original function of `sqlite3`."""
-        if len(given) > _BEFORE_FACTORY:
-            before, whole, after = given[:_BEFORE_FACTORY], given[_BEFORE_FACTORY], given[_BEFORE_FACTORY + 1 :]
-            given = (*before, self._reporting(whole), *after)
-        else:
-            more["factory"] = self._reporting(more.get("factory", sqlite3.Connection))
-        made = original(*given, **more)
+        before, rest = given[:_BEFORE_FACTORY], given[_BEFORE_FACTORY:]
+        whole = rest[0] if rest else more.get("factory", sqlite3.Connection)
+        reporting = _reporting_connection(whole, self._report, self._undo)
+        if not rest:
+            more["factory"] = reporting
+        made = original(*before, *((reporting, *rest[1:]) if rest else ()), **more)
         self._open.append(made)
         return made
 
-    def _reporting(self, whole: type[sqlite3.Connection]) -> type[sqlite3.Connection]:
-        return _reporting_connection(whole, self._report, self._undo)
-
     def _undo(self, one: sqlite3.Connection) -> None:
-        """Record that the uncommitted changes of a connection have been rolled back."""
         self._committed[id(one)] = one.total_changes
         self._report(one)
 
@@ -92,11 +86,9 @@ class Databases:
                 self._changed = True
 
     def have_changed(self) -> bool:
-        """Return True if, since the last call of this method, a thread committed changes outside any handling of a
-        delivery and any test.
-
-        Database libraries use such threads, and so do workers of the application. The main thread does not count,
-        because it also sets up tests and runs the integrator's job.
+        """Return True if, since the last call, a thread of a library or of the application committed changes outside
+        any handling of a delivery and any test. The main thread does not count, because it also sets up tests and runs
+        the job.
         """
         changed, self._changed = self._changed, False
         return changed
@@ -109,9 +101,7 @@ class Databases:
 
 
 def _state_of(one: sqlite3.Connection) -> tuple[bool, int | None]:
-    """Return whether a connection has an open transaction, and its number of changes. A closed connection has neither
-    (None).
-    """
+    """Return whether a connection has an open transaction, and its number of changes (None if it is closed)."""
     try:
         return one.in_transaction, one.total_changes
     except sqlite3.ProgrammingError:
@@ -123,9 +113,7 @@ def _reporting_connection(
     report: Callable[[sqlite3.Connection], None],
     undo: Callable[[sqlite3.Connection], None],
 ) -> type[sqlite3.Connection]:
-    """Return a subclass of a connection class that calls `report` after every method that can commit, including methods
-    of its cursors.
-    """
+    """Return a subclass that calls `report` after every method that can commit, including methods of its cursors."""
 
     def cursor(self: Any, factory: type[sqlite3.Cursor] = sqlite3.Cursor) -> sqlite3.Cursor:
         names = ("execute", "executemany", "executescript", "fetchone", "fetchmany", "fetchall", "__next__")
@@ -185,22 +173,83 @@ def watched_sockets() -> list[AbstractContextManager[object]]:
 
 
 class OpenedFiles:
-    """Reports files that are opened for writing. All runs share one audit hook, because Python cannot remove audit
-    hooks.
-    """
+    """Reports files that are opened for writing. All runs share one audit hook, because no hook can be removed."""
 
     tell: Callable[[], None] = staticmethod(lambda: None)
     written = staticmethod(partial(written, _AFTER_OPENING))
-    _is_begun = False
 
     @classmethod
+    @cache
     def begin(cls) -> None:
-        if not cls._is_begun:
-            cls._is_begun = True
-            sys.addaudithook(cls._hear)
+        sys.addaudithook(cls._hear)
 
     @classmethod
     def _hear(cls, event: str, given: tuple[object, ...]) -> None:
         writes = event == "open" and isinstance(given[2], int) and given[2] & _WRITING
         if (writes and not str(given[0]).startswith(os.devnull)) or event in ("os.rename", "os.remove", "os.link"):
             cls.tell()
+
+
+def _watching(make: Callable[[], object]) -> Callable[[], object]:
+    def made() -> object:
+        lock = make()
+        is_own = own_file(sys._getframe(1).f_code) not in ("", IS_SIMULATOR)
+        return _Watched(lock) if is_own else lock
+
+    return made
+
+
+def watched_locks() -> list[AbstractContextManager[object]]:
+    """Return patches that count the locks of asyncio and anyio that a piece of work holds."""
+    of_anyio = [import_module("anyio._backends._asyncio").Lock] if "anyio" in sys.modules else []
+    return [one for kind in (asyncio.Lock, *of_anyio) for one in _patches(kind)]
+
+
+def _patches(kind: type[asyncio.Lock]) -> Iterator[AbstractContextManager[object]]:
+    acquire, release = kind.acquire, kind.release
+
+    async def acquired(self: asyncio.Lock) -> object:
+        _count(1)  # at once, because a task that gets the lock can be suspended before this returns
+        try:
+            return await acquire(self)
+        except BaseException:
+            _count(-1)
+            raise
+
+    def released(self: asyncio.Lock) -> None:
+        release(self)
+        _count(-1)
+
+    yield patch.object(kind, "acquire", acquired)
+    yield patch.object(kind, "release", released)
+
+
+class _Watched:
+    """A lock that counts how often the current piece of work holds it."""
+
+    def __init__(self, lock: Any) -> None:
+        self._lock = lock
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._lock, name)
+
+    def acquire(self, *given: Any, **more: Any) -> bool:
+        got: bool = self._lock.acquire(*given, **more)
+        _count(int(got))
+        return got
+
+    def release(self) -> None:
+        self._lock.release()
+        _count(-1)
+
+    def __enter__(self) -> bool:
+        return self.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
+def _count(locks: int) -> None:
+    scene = current()
+    if scene is not None:
+        scene.locks = max(0, scene.locks + locks)  # anyio releases a lock if the task is cancelled while it gets it
