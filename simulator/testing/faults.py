@@ -48,9 +48,10 @@ class Fault:
         """Remove the fault. Does nothing if the fault no longer exists."""
         if self._hits is not None:
             return
-        if (hits := self._hits_now()) is not None:
-            self._world.control("DELETE", f"/faults/{self.id}")
+        hits = self._hits_now()
         self._hits = hits or 0
+        if hits is not None:
+            self._world.control("DELETE", f"/faults/{self.id}")
 
     def __enter__(self) -> Fault:
         return self

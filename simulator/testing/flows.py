@@ -21,9 +21,7 @@ _numbers = count(1)
 def play(
     client: httpx.Client, trigger: Callable[[str, str], object], name: str, status: str, fields: Mapping[str, object]
 ) -> JsonObject:
-    """Create an order and bring it to a status. Return the final order as the API shows it. See `World.flow` for the
-    errors.
-    """
+    """Create an order and bring it to a status. Return the order as the API shows it. For errors, see `World.flow`."""
     flows = TOOLING.flows()
     flow = flows.get(name)
     if flow is None:

@@ -23,7 +23,17 @@ _KEEP_REAL = ("simulator", "trio", "subprocess", "socketserver", "_pytest")
 
 
 class Freezing(Generic[WorldT]):
-    """Freezes the test process's time at a world's simulated time until `end` or the end of the block."""
+    """Freezes this process's time at a world's simulated time, and advances it when the world's clock advances.
+
+    Freezing starts immediately. In a block (`with world.freeze(): ...`) it ends with the block. Without a block it ends
+    with the test or the world, or when you call `end()`.
+
+    `using`: freezegun or time-machine. The default is the first one installed. While time is frozen, webhooks carry
+    simulated timestamps (setting `webhook_timestamp`). While a `Receiver` handles a delivery during an `advance`, the
+    test's time is the time of that delivery, so a verifier that calls `time.time()` accepts genuine webhooks. Raises
+    SimulatorError if the world does not have a manual clock, and ImportError if no library is installed. Waiting code
+    keeps real time: asyncio and trio event loops, httpx timeouts, `Receiver.wait_for`.
+    """
 
     def __init__(self, world: WorldT, using: Library | None = None) -> None:
         self._world = world
@@ -42,21 +52,6 @@ class Freezing(Generic[WorldT]):
 
     def __exit__(self, *_: object) -> None:
         self.end()
-
-
-def freeze(world: WorldT, using: Library | None = None) -> Freezing[WorldT]:
-    """Freeze this process's time at the simulated time, and advance it when the world's clock advances.
-
-    Freezing starts immediately. In a block (`with world.freeze(): ...`) it ends with the block. Without a block it ends
-    with the test or the world, or when you call `end()`.
-
-    `using`: freezegun or time-machine. The default is the first one installed. While time is frozen, webhooks carry
-    simulated timestamps (setting `webhook_timestamp`). While a `Receiver` handles a delivery during an `advance`, the
-    test's time is the time of that delivery, so a verifier that calls `time.time()` accepts genuine webhooks. Raises
-    SimulatorError if the world does not have a manual clock, and ImportError if no library is installed. Waiting code
-    keeps real time: asyncio and trio event loops, httpx timeouts, `Receiver.wait_for`.
-    """
-    return Freezing(world, using)
 
 
 @contextmanager

@@ -45,8 +45,9 @@ def _lines(events: list[Envelope]) -> Iterable[str]:
 def not_reached(world: SeenWorld, goal: Mapping[str, object], error: NotReached) -> NotReached:
     """Return the error for an advance whose condition was never met. The error describes what happened instead."""
     receipt, fired = error.receipt, error.receipt.get("fired", 0)
+    why = error.message.partition(" while waiting for ")[0]  # without the condition
     lines = [
-        _awaited(goal) + ": " + _why(error.message),
+        f"{_awaited(goal)}: {why[:1].lower()}{why[1:]}.",
         f"  From {receipt.get('from')} to {receipt.get('now')}, {fired} timer{'' if fired == 1 else 's'} fired.",
     ]
     ids = set(receipt.get("events") or ())
@@ -73,11 +74,6 @@ def _awaited(goal: Mapping[str, object]) -> str:
         about = f" about {goal['object_id']}" if goal.get("object_id") else ""
         return f"The event {goal['event']}{about} never occurred"
     return f"{goal.get('resource')} never became {goal.get('status')}"
-
-
-def _why(message: str) -> str:
-    why = message.partition(" while waiting for ")[0]
-    return why[:1].lower() + why[1:] + "."
 
 
 def _standing(world: SeenWorld, subject: str) -> Iterable[str]:
@@ -111,51 +107,50 @@ def absence(world: SeenWorld, receiver: Receiving, type: str, object_id: str | N
     else:
         lines.append("No delivery was received.")
     try:
-        lines += _what_the_world_says(world, receiver, type, object_id)
+        lines += [*_what_the_world_says(world, receiver, type, object_id)]
     except SimulatorError as error:
         lines.append(f"The request for details failed: {error}")
     return "\n".join(lines)
 
 
-def _what_the_world_says(world: SeenWorld, receiver: Receiving, type: str, object_id: str | None) -> list[str]:
+def _what_the_world_says(world: SeenWorld, receiver: Receiving, type: str, object_id: str | None) -> Iterator[str]:
     emitted = _data(world, "/events", type=type, object_id=object_id, environment=receiver.environment)
     if emitted:
-        return _why_not_delivered(world, receiver, emitted[-1])
+        yield from _why_not_delivered(world, receiver, emitted[-1])
+        return
     clock = world.control("GET", "/clock")
     others = _data(world, "/events", object_id=object_id, environment=receiver.environment) if object_id else []
-    lines = ["The world has not emitted it."]
+    yield "The world has not emitted it."
     if others:
         told = ", ".join(dict.fromkeys(event["type"] for event in others))
-        lines.append(f"For {object_id} it has emitted: {told}.")
+        yield f"For {object_id} it has emitted: {told}."
     if clock["mode"] == "manual" and clock["timers"]:
-        lines.append(
+        yield (
             f"Its clock is manual, at {clock['now']}; its next timer is due at {clock['next_timer_at']}. "
             f'Move it with world.advance(...), or advance(until={{"event": "{type}"}}).'
         )
     elif clock["mode"] == "manual":
-        lines.append(
+        yield (
             f"Its clock is manual, at {clock['now']}, and nothing is scheduled. "
             "Cause the event with world.act(...), or activate a scenario."
         )
-    return lines
 
 
-def _why_not_delivered(world: SeenWorld, receiver: Receiving, event: dict[str, Any]) -> list[str]:
-    lines = [f"The world has emitted it ({event['id']} at {event['created_at']})."]
+def _why_not_delivered(world: SeenWorld, receiver: Receiving, event: dict[str, Any]) -> Iterator[str]:
+    yield f"The world has emitted it ({event['id']} at {event['created_at']})."
     attempts = _data(world, "/deliveries", event_id=event["id"], endpoint_id=receiver.endpoint_id)
     clock = world.control("GET", "/clock")
     for attempt in attempts[-3:]:
         came = attempt["response_status"] or attempt["error"]
         again = f"; the next is due at {attempt['next_attempt_at']}" if attempt["next_attempt_at"] else ""
-        lines.append(f"Attempt {attempt['attempt']} to this receiver at {attempt['attempted_at']}: {came}{again}.")
+        yield f"Attempt {attempt['attempt']} to this receiver at {attempt['attempted_at']}: {came}{again}."
     if attempts and attempts[-1]["next_attempt_at"] and clock["mode"] == "manual":
-        lines.append(f"The clock is manual, at {clock['now']}: move it with world.advance(...).")
+        yield f"The clock is manual, at {clock['now']}: move it with world.advance(...)."
     if not attempts:
-        lines.append(
+        yield (
             "It was not sent to this receiver: the endpoint is deleted (a reset does that), disabled or not "
             "subscribed, or a fault holds the delivery back."
         )
-    return lines
 
 
 def _data(world: SeenWorld, path: str, **query: Any) -> list[dict[str, Any]]:

@@ -86,9 +86,7 @@ class SeenWorld:
         return datetime.fromisoformat(self.control("GET", "/clock")["now"])
 
     def events(self, type: str | None = None, object_id: Target | None = None, **filters: object) -> list[Envelope]:
-        """Return the envelopes of all events, oldest first, even without a subscriber. You can filter by type and
-        resource.
-        """
+        """Return the envelopes of all events, even without a subscriber, oldest first. Filters: type, resource."""
         about = None if object_id is None else id_of(object_id)
         found: list[Envelope] = self._list("/events", {"type": type, "object_id": about, **filters})
         return found
@@ -99,7 +97,7 @@ class SeenWorld:
         return found
 
     def requests(self, **filters: object) -> list[JournalEntryShape]:
-        """Return the API requests, oldest first, without secrets. Filters: `method`, `path` (a glob), `status`,
+        """Return the API requests, oldest first, with secrets masked. Filters: `method`, `path` (a glob), `status`,
         `limit`.
         """
         found: list[JournalEntryShape] = self._list("/requests", filters)
@@ -111,8 +109,8 @@ class SeenWorld:
         return found
 
     def resource(self, id: Target) -> ResourceStory:
-        """Return a resource and its history: `resource`, `state`, `history` (transitions and causes), `allowed`
-        (actions), …
+        """Return `resource`, `state`, `history` (transitions and causes), `allowed` (actions) and more about a
+        resource.
         """
         story: ResourceStory = self.control("GET", f"/resources/{quote(id_of(id), safe='')}")
         return story

@@ -73,21 +73,19 @@ def phone_numbers(country: str | None = None) -> SearchStrategy[str]:
 @cache
 def bodies(operation_id: str) -> SearchStrategy[dict[str, Any]]:
     """Request bodies for an operation. Raises KeyError if the operation is unknown or has no request body."""
-    document = strict_document()
-    for item in document["paths"].values():
+    for item in strict_document()["paths"].values():
         for operation in item.values():
             if operation["operationId"] == operation_id:
                 media = operation["requestBody"]["content"]["application/json"]
-                return _Maker(document).make(media["schema"]).map(_with_acceptable_amount)
+                return _make(media["schema"]).map(_with_acceptable_amount)
     raise KeyError(operation_id)
 
 
 @cache
 def events(event_type: str) -> SearchStrategy[dict[str, Any]]:
     """Parsed envelopes of an event type, as a receiver gets them. Raises KeyError for an unknown type."""
-    document = strict_document()
-    media = document["webhooks"][event_type]["post"]["requestBody"]["content"]["application/json"]
-    return _Maker(document).make(media["schema"])
+    media = strict_document()["webhooks"][event_type]["post"]["requestBody"]["content"]["application/json"]
+    return _make(media["schema"])
 
 
 def _with_acceptable_amount(body: dict[str, Any]) -> dict[str, Any]:
@@ -105,87 +103,87 @@ class _Impossible(Exception):
     """The schema matches no value."""
 
 
-class _Maker:
-    """Builds strategies from schemas. If a pattern is not precise enough, the field name determines the values."""
+def _make(schema: Schema, name: str = "") -> SearchStrategy[Any]:
+    """Build a strategy from a schema. If a pattern is not precise enough, the field name determines the values."""
+    schema = _whole(schema)
+    if "const" in schema:
+        return st.just(schema["const"])
+    if "enum" in schema:
+        return st.sampled_from(schema["enum"])
+    for keyword in ("anyOf", "oneOf"):
+        if keyword in schema:
+            return st.one_of([_make(variant, name) for variant in schema[keyword]])
+    types = schema.get("type", "object")
+    if isinstance(types, list):
+        return st.one_of([_make({**schema, "type": kind}, name) for kind in types])
+    makers: Mapping[str, Callable[[Schema, str], SearchStrategy[Any]]] = {
+        "object": _object,
+        "array": _array,
+        "string": _string,
+        "integer": lambda schema, name: st.integers(schema.get("minimum", 0), schema.get("maximum", 1_000_000)),
+        "number": _number,
+        "boolean": lambda schema, name: st.booleans(),
+        "null": lambda schema, name: st.none(),
+    }
+    return makers[types](schema, name)
 
-    def __init__(self, document: Schema) -> None:
-        self._document = document
 
-    def make(self, schema: Schema, name: str = "") -> SearchStrategy[Any]:
-        schema = self._whole(schema)
-        if "const" in schema:
-            return st.just(schema["const"])
-        if "enum" in schema:
-            return st.sampled_from(schema["enum"])
-        for keyword in ("anyOf", "oneOf"):
-            if keyword in schema:
-                return st.one_of([self.make(variant, name) for variant in schema[keyword]])
-        types = schema.get("type", "object")
-        if isinstance(types, list):
-            return st.one_of([self.make({**schema, "type": kind}, name) for kind in types])
-        makers: Mapping[str, Callable[[Schema, str], SearchStrategy[Any]]] = {
-            "object": self._object,
-            "array": self._array,
-            "string": _string,
-            "integer": lambda schema, name: st.integers(schema.get("minimum", 0), schema.get("maximum", 1_000_000)),
-            "number": _number,
-            "boolean": lambda schema, name: st.booleans(),
-            "null": lambda schema, name: st.none(),
-        }
-        return makers[types](schema, name)
+def _whole(schema: Schema) -> Schema:
+    if "$ref" in schema:
+        return _whole(followed(strict_document(), schema))
+    if "allOf" not in schema:
+        return schema
+    merged: Schema = {key: value for key, value in schema.items() if key != "allOf"}
+    for part in schema["allOf"]:
+        merged = _both(merged, _whole(part))
+    return merged
 
-    def _whole(self, schema: Schema) -> Schema:
-        if "$ref" in schema:
-            return self._whole(followed(self._document, schema))
-        if "allOf" not in schema:
-            return schema
-        merged: Schema = {key: value for key, value in schema.items() if key != "allOf"}
-        for part in schema["allOf"]:
-            merged = self._both(merged, self._whole(part))
-        return merged
 
-    def _both(self, one: Schema, other: Schema) -> Schema:
-        """Merge two schemas, of which `other` takes precedence. Raises _Impossible if no value matches both."""
-        for keyword in ("anyOf", "oneOf"):
-            if keyword in one:
-                return {**one, keyword: self._possible((variant, other) for variant in one[keyword])}
-            if keyword in other:
-                return {**other, keyword: self._possible((one, variant) for variant in other[keyword])}
-        merged = {**one, **other}
-        if "properties" in one and "properties" in other:
-            merged["properties"] = {**one["properties"]}
-            for name, member in other["properties"].items():
-                known = self._whole(one["properties"].get(name, {}))
-                merged["properties"][name] = self._both(known, self._whole(member))
-        if "type" in one and "type" in other:
-            merged["type"] = _common_type(one["type"], other["type"])
-        merged["required"] = [*one.get("required", ()), *other.get("required", ())]
-        limited = (schema for schema in (one, other) if schema.keys() & {"enum", "const"})
-        if chosen := [schema.get("enum", [schema.get("const")]) for schema in limited]:
-            merged.pop("const", None)
-            merged["enum"] = [value for value in chosen[0] if all(value in values for values in chosen)]
-            if not merged["enum"]:
-                raise _Impossible
-        return merged
+def _both(one: Schema, other: Schema) -> Schema:
+    """Merge two schemas, of which `other` takes precedence. Raises _Impossible if no value matches both."""
+    for keyword in ("anyOf", "oneOf"):
+        if keyword in one:
+            return {**one, keyword: _possible((variant, other) for variant in one[keyword])}
+        if keyword in other:
+            return {**other, keyword: _possible((one, variant) for variant in other[keyword])}
+    merged = {**one, **other}
+    if "properties" in one and "properties" in other:
+        merged["properties"] = {**one["properties"]}
+        for name, member in other["properties"].items():
+            known = _whole(one["properties"].get(name, {}))
+            merged["properties"][name] = _both(known, _whole(member))
+    if "type" in one and "type" in other:
+        merged["type"] = _common_type(one["type"], other["type"])
+    merged["required"] = [*one.get("required", ()), *other.get("required", ())]
+    limited = (schema for schema in (one, other) if schema.keys() & {"enum", "const"})
+    if chosen := [schema.get("enum", [schema.get("const")]) for schema in limited]:
+        merged.pop("const", None)
+        merged["enum"] = [value for value in chosen[0] if all(value in values for values in chosen)]
+        if not merged["enum"]:
+            raise _Impossible
+    return merged
 
-    def _possible(self, pairs: Iterable[tuple[Schema, Schema]]) -> list[Schema]:
-        possible = []
-        for one, other in pairs:
-            with contextlib.suppress(_Impossible):
-                possible.append(self._both(self._whole(one), self._whole(other)))
-        return possible
 
-    def _object(self, schema: Schema, name: str) -> SearchStrategy[Any]:
-        required = schema.get("required", ())
-        properties = {key: member for key, member in schema.get("properties", {}).items() if member.get("not") != {}}
-        return st.fixed_dictionaries(
-            {key: self.make(properties[key], key) for key in properties if key in required},
-            optional={key: self.make(properties[key], key) for key in properties if key not in required},
-        )
+def _possible(pairs: Iterable[tuple[Schema, Schema]]) -> list[Schema]:
+    possible = []
+    for one, other in pairs:
+        with contextlib.suppress(_Impossible):
+            possible.append(_both(_whole(one), _whole(other)))
+    return possible
 
-    def _array(self, schema: Schema, name: str) -> SearchStrategy[Any]:
-        least = schema.get("minItems", 0)
-        return st.lists(self.make(schema.get("items", {}), name), min_size=least, max_size=max(least, 3))
+
+def _object(schema: Schema, name: str) -> SearchStrategy[Any]:
+    required = schema.get("required", ())
+    properties = {key: member for key, member in schema.get("properties", {}).items() if member.get("not") != {}}
+    return st.fixed_dictionaries(
+        {key: _make(properties[key], key) for key in properties if key in required},
+        optional={key: _make(properties[key], key) for key in properties if key not in required},
+    )
+
+
+def _array(schema: Schema, name: str) -> SearchStrategy[Any]:
+    least = schema.get("minItems", 0)
+    return st.lists(_make(schema.get("items", {}), name), min_size=least, max_size=max(least, 3))
 
 
 def _common_type(one: str | list[str], other: str | list[str]) -> str | list[str]:

@@ -89,9 +89,7 @@ class World(SeenWorld):
 
     @cached_property
     def async_client(self) -> httpx.AsyncClient:
-        """Like `client`, but for asyncio and trio. It keeps no connection open, so it works in any event loop and needs
-        no closing.
-        """
+        """Like `client`, but for asyncio and trio. It keeps no connection open, so any event loop can use it."""
         return make_async_client(self.link, self.keys, self._sign_in("sandbox", self.keys))
 
     def _client(self, environment: str, keys: Keys) -> httpx.Client:
@@ -159,11 +157,11 @@ class World(SeenWorld):
 
     def freeze(self, using: Library | None = None) -> Freezing[World]:
         """Freeze the test's own time at `now`, starting immediately. `advance` advances both clocks. See
-        `freezing.freeze`.
+        `freezing.Freezing`.
 
         In a `with` statement, freezing ends with the block. Otherwise it ends with the test or the world.
         """
-        frozen = freezing.freeze(self, using)
+        frozen = freezing.Freezing(self, using)
         self._frozen.append(frozen)
         return frozen
 
@@ -191,9 +189,7 @@ class World(SeenWorld):
         return answer
 
     def trigger(self, event: str, target: Target | None = None, *, environment: str | None = None) -> TriggerAnswer:
-        """Run the steps that lead to an event. They apply to `target`, or to a resource that is found or created.
-        Return both.
-        """
+        """Run the steps that lead to an event of `target`, or of a resource that is found or created. Return both."""
         body = {"event": event} if target is None else {"event": event, "target": id_of(target)}
         try:
             answer: TriggerAnswer = self.control("POST", "/trigger", body, environment=environment)
@@ -273,9 +269,7 @@ class World(SeenWorld):
     # History
 
     def event(self, type: str, object_id: Target | None = None) -> Envelope:
-        """Return the only event of a type (and resource). If there is not exactly one, raises AssertionError with a
-        list of events.
-        """
+        """Return the only event of a type (and resource). Otherwise, raises AssertionError with a list of events."""
         found = self.events(type, object_id)
         if len(found) != 1:
             about = None if object_id is None else id_of(object_id)
@@ -283,9 +277,7 @@ class World(SeenWorld):
         return found[0]
 
     def settle(self) -> DeliveryCount:
-        """Wait until no webhook attempt is in flight. Return `{deliveries}`, the number of attempts that finished
-        meanwhile.
-        """
+        """Wait until no webhook attempt is in flight. Return `{deliveries}`, the number that finished meanwhile."""
         count: DeliveryCount = self.control("POST", "/settle")
         return count
 
@@ -313,9 +305,7 @@ class World(SeenWorld):
         self._put_back(self.control("POST", f"/snapshots/{quote(id_of(snapshot), safe='')}/restore"))
 
     def reset(self) -> None:
-        """Restart the world in its initial state, with the same seed and keys. Clients authenticate again
-        automatically.
-        """
+        """Restart the world in its initial state, with the same seed and keys. Clients authenticate again."""
         self._report_end()
         self._put_back(self.control("POST", "/reset"))
         if self._begun_with is not None:

@@ -59,9 +59,7 @@ class Conversation:
             self._told.append(message)
 
     def answer(self, *, cut: bool = False) -> Answer:
-        """Return the response so far, or a 500 if there is none. `cut`: True if the connection was closed before its
-        end.
-        """
+        """Return the response so far, or a 500. `cut`: True if the connection was closed before the end."""
         head, *rest = self._told or [{"status": 500}]
         headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in head.get("headers", ()))
         return Answer(head["status"], headers, b"".join(message.get("body", b"") for message in rest), cut)

@@ -56,7 +56,7 @@ class SignIn(httpx.Auth):
                 return
         request.headers["Authorization"] = f"Bearer {token}"
         response = yield request
-        if response.status_code != 401 or _member(response, "error", "code") != "unauthorized":
+        if response.status_code != 401 or error_of(401, parsed(response.content)).code != "unauthorized":
             return
         token = self._taken((yield self._sign_in()))
         if token is not None:
@@ -80,13 +80,6 @@ def exchange(link: Link, keys: Keys) -> str:
     if token is None:
         raise error_of(answer.status_code, parsed(answer.content))
     return token
-
-
-def _member(answer: httpx.Response, *path: str) -> str | None:
-    found = parsed(answer.content)
-    for name in path:
-        found = found.get(name) if isinstance(found, dict) else None
-    return found if isinstance(found, str) else None
 
 
 class Connected(Protocol):

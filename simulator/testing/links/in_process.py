@@ -141,30 +141,27 @@ class _Closed(Exception):
     """The server of a connection has stopped."""
 
 
-class _Call:
-    """One request to the server."""
-
+class _Call(Conversation):
     def __init__(self, method: str, path: str, query: bytes, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
+        super().__init__(body)
         self._scope = scope_of(method, path, query, headers, _HOST)
-        self._conversation = Conversation(body)
         self._cut = False
-        self.leave = self._conversation.over.set
+        self.leave = self.over.set
         """Called when the client no longer waits."""
 
     async def reply(self, app: Application, *, calls_back: bool) -> Answer:
         """Send the request to the application and return the response. `calls_back`: True if a webhook handler made the
         request. In that case, a delivery may be waiting for the response.
         """
-        conversation = self._conversation
         opened_at = asyncio.get_running_loop().time() if calls_back else 0.0
         self._scope["extensions"] = {CUT: self._cut_off, OPENED_AT: opened_at}
-        answering = asyncio.ensure_future(app(self._scope, conversation.receive, conversation.send))
-        gone = asyncio.ensure_future(conversation.over.wait())
+        answering = asyncio.ensure_future(app(self._scope, self.receive, self.send))
+        gone = asyncio.ensure_future(self.over.wait())
         await asyncio.wait({answering, gone}, return_when=asyncio.FIRST_COMPLETED)
         if answering.done():
             answering.result()
         self.leave()
-        return conversation.answer(cut=self._cut)
+        return self.answer(cut=self._cut)
 
     def _cut_off(self) -> None:
         self._cut = True

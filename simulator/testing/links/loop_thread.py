@@ -1,7 +1,4 @@
-"""An event loop in its own thread that keeps real time when a test freezes the clock.
-
-A test may freeze `time.monotonic`, which event loops use to schedule timers. A frozen loop would wait forever.
-"""
+"""An event loop in its own thread that keeps real time. It would wait forever while a test freezes the clock."""
 
 from __future__ import annotations
 
@@ -13,9 +10,8 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
 from contextvars import ContextVar, copy_context
-from functools import partial
 from threading import Thread, get_ident
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -65,9 +61,7 @@ class LoopThread:
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop)
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine and wait for the result. Raises RuntimeError in the loop's own thread, which would wait for
-        itself.
-        """
+        """Run a coroutine and wait for the result. Raises RuntimeError in the loop's own thread."""
         if self._thread.ident == get_ident():
             coroutine.close()
             raise RuntimeError(f"{self._thread.name} cannot wait for itself; make this call from another thread")
@@ -95,7 +89,6 @@ def _run(loop: asyncio.AbstractEventLoop, at_end: list[Callable[[], object]]) ->
 
 
 async def _ended(tasks: set[asyncio.Task[Any]]) -> None:
-    """Wait for cancelled tasks, up to a time limit."""
     await asyncio.sleep(0)  # lets connections finish closing
     if tasks:
         await asyncio.wait(tasks, timeout=_END_SECONDS / 2)
@@ -111,16 +104,17 @@ def _stop(loop: asyncio.AbstractEventLoop, thread: Thread) -> None:
 async def in_thread(call: Callable[[], T]) -> T:
     """Run a slow function in a daemon thread, so that the process can exit without waiting for it."""
     loop = asyncio.get_running_loop()
-    done: asyncio.Future[Callable[[], T]] = loop.create_future()
+    done: asyncio.Future[Future[T]] = loop.create_future()
     Thread(target=copy_context().run, args=(_call, loop, call, done), name="rampsim call", daemon=True).start()
-    return (await done)()
+    return (await done).result()
 
 
-def _call(loop: asyncio.AbstractEventLoop, call: Callable[[], T], done: asyncio.Future[Callable[[], T]]) -> None:
+def _call(loop: asyncio.AbstractEventLoop, call: Callable[[], T], done: asyncio.Future[Future[T]]) -> None:
+    outcome: Future[T] = Future()
     try:
-        outcome: Callable[[], T] = partial(_given, _deep(call))
+        outcome.set_result(_deep(call))
     except BaseException as error:
-        outcome = partial(_raised, error)
+        outcome.set_exception(error)
     with suppress(RuntimeError):  # the loop is closed, so no caller is waiting
         loop.call_soon_threadsafe(_tell, done, outcome)
 
@@ -128,14 +122,6 @@ def _call(loop: asyncio.AbstractEventLoop, call: Callable[[], T], done: asyncio.
 def _tell(done: asyncio.Future[T], outcome: T) -> None:
     if not done.done():
         done.set_result(outcome)
-
-
-def _given(value: T) -> T:
-    return value
-
-
-def _raised(error: BaseException) -> NoReturn:
-    raise error
 
 
 def _deep(call: Callable[[], T], frames: int = 3) -> T:

@@ -41,9 +41,7 @@ class Keeper(NamedTuple):
     has_socket: bool
 
     def section(self, test: str, world: World) -> str:
-        """Return the report of a failing test's world: the timeline, how to repeat the test, and how to inspect the
-        world.
-        """
+        """Return the report of a failing test's world: the timeline, and how to repeat the test and see the world."""
         world.patience_seconds = _PATIENCE_SECONDS
         repeat = _said(lambda: self._scenario(test, world))
         lines = [_said(world.timeline), *_raised(world), "", f"Repeat the calls:          {repeat}"]

@@ -7,10 +7,9 @@ import itertools
 import os
 import re
 import uuid
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from functools import cached_property, partial
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -52,8 +51,6 @@ class Run:
         """The worlds that each test created with fixtures or with `simulator.new_world`."""
         self._servers: list[Server] = []
 
-    # Servers
-
     def server(self) -> Server:
         """Return the server at the configured URL. Without a URL, return the server that the run's processes share, or
         this process's server without sockets if the option `simulator` is `inprocess`.
@@ -91,12 +88,10 @@ class Run:
     def _make(
         self, link: Link, stop: Callable[[], None] | None = None, *, outlives: bool = False, has_socket: bool = True
     ) -> Server:
-        observed = observed_files(self._config)
-        server = _Server(link, self._begin, stop, observed=observed, outlives=outlives, has_socket=has_socket)
+        server = _Server(link, stop, observed=observed_files(self._config))
+        server.begin, server.outlives, server.has_socket = self._begin, outlives, has_socket
         self._servers.append(server)
         return server
-
-    # Worlds
 
     def new_world(self, item: pytest.Item, server: Server) -> World:
         """Create the world that a test's markers specify. It is deleted after the test."""
@@ -197,9 +192,8 @@ class Run:
     def _keeper(self, world: World, *, failed: bool) -> Keeper:
         keep = chosen(self._config, "simulator_keep")
         keeps = keep == "always" or (failed and keep == "failed")
-        server = world.server
-        outlives, has_socket = (server.outlives, server.has_socket) if isinstance(server, _Server) else (False, True)
-        return Keeper(self._config, keeps=keeps, outlives=outlives, has_socket=has_socket)
+        server = world.server if isinstance(world.server, _Server) else _Server
+        return Keeper(self._config, keeps=keeps, outlives=server.outlives, has_socket=server.has_socket)
 
     def _end_worlds(self, item: pytest.Item) -> None:
         """Delete or keep the worlds of a finished test and its fixtures. Other tests may share the worlds of
@@ -227,8 +221,6 @@ class Run:
         item.stash[WORLDS] = []
         item.stash[FAILED] = False
 
-    # The end
-
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Delete the worlds created with `simulator.new_world` and the worlds of interrupted tests."""
         for world in self._open.values():
@@ -243,30 +235,19 @@ class Run:
 
 
 class _Server(Server):
-    """A server that calls `begin` with every world that it creates. `outlives`: True if it continues after the run.
-    `has_socket`: True if it accepts connections at its address.
-    """
+    """A server that calls `begin` with every world that it creates."""
 
-    def __init__(
-        self,
-        link: Link,
-        begin: Callable[[World], None],
-        stop: Callable[[], None] | None = None,
-        *,
-        observed: Sequence[Path],
-        outlives: bool,
-        has_socket: bool,
-    ) -> None:
-        super().__init__(link, stop, observed=observed)
-        self._begin = begin
-        self.outlives = outlives
-        self.has_socket = has_socket
+    begin: Callable[[World], None]
+    outlives = False
+    """Whether the server continues after the run."""
+    has_socket = True
+    """Whether the server accepts connections at its address."""
 
     def new_world(self, **body: Any) -> World:
         if explored.run() and "id" not in body:
             body["id"] = explored.world_id(_current_test())
         world = super().new_world(**body)
-        self._begin(world)
+        self.begin(world)
         return world
 
 

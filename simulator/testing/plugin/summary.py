@@ -40,25 +40,13 @@ class Dimension(TypedDict):
     """The group of each item, which is its kind of resource or the beginning of its path, or "" if it has none."""
 
 
-class Kept(TypedDict):
-    """A world that was kept although its test passed. `look`: how to inspect it."""
-
-    test: str
-    look: str
-
-
-class Advice(TypedDict):
-    """A finding, and the test whose world the finding concerns."""
-
-    test: str
-    finding: Finding
-
-
 class Report(TypedDict):
     """The data that one process has collected since its previous report."""
 
-    kept: NotRequired[list[Kept]]
-    advice: NotRequired[list[Advice]]
+    kept: NotRequired[list[tuple[str, str]]]
+    """Tests that passed, and how to inspect their worlds, which were kept."""
+    advice: NotRequired[list[tuple[str, Finding]]]
+    """Tests, and findings about their worlds."""
     covered: NotRequired[Covered]
     used: NotRequired[Covered]
     catalogue: NotRequired[Mapping[str, Dimension]]
@@ -78,7 +66,7 @@ class Notes:
 
     def keep(self, test: str, look: str) -> None:
         """Record a world that is kept although its test passed."""
-        self._report.setdefault("kept", []).append({"test": test, "look": look})
+        self._report.setdefault("kept", []).append((test, look))
 
     def take(self, test: str, world: World) -> None:
         """Record a world before it is deleted or reset. Nothing is recorded if the world is unreachable."""
@@ -86,7 +74,7 @@ class Notes:
             if self._from:
                 found: list[Finding] = world.advice()
                 advice = self._report.setdefault("advice", [])
-                advice += ({"test": test, "finding": row} for row in found if row["severity"] in self._from)
+                advice += ((test, row) for row in found if row["severity"] in self._from)
             if self._wants_coverage:
                 self._cover(world.control("GET", "/coverage")["dimensions"])
 
@@ -98,8 +86,8 @@ class Notes:
             items = _rows(part)
             seen = {*covered.get(name, ()), *(_name(item) for item in items if item["covered"])}
             covered[name] = sorted(seen)
-            groups = {_group_of(item, operations) for item in items if any(map(_is_counted, item.values()))}
-            used[name] = sorted({*used.get(name, ()), *groups})
+            counted = [item for item in items if any(type(value) is int and value > 0 for value in item.values())]
+            used[name] = sorted({*used.get(name, ()), *(_group_of(item, operations) for item in counted)})
             names, of = [_name(item) for item in items], [_group_of(item, operations) for item in items]
             catalogue[name] = {"title": str(part["title"]), "items": names, "groups": of}
         self._report["covered"], self._report["used"] = covered, used
@@ -137,8 +125,8 @@ class Summary:
         self._fails_from = chosen(config, "simulator_fail_on_advice")
         """The minimum severity of advice that fails the run, or ""."""
         self._wanted_coverage = wanted_coverage(config)
-        self._kept: list[Kept] = []
-        self._advice: list[Advice] = []
+        self._kept: list[tuple[str, str]] = []
+        self._advice: list[tuple[str, Finding]] = []
         self._covered: dict[str, set[str]] = {}
         self._used: dict[str, set[str]] = {}
         self._catalogue: Mapping[str, Dimension] = {}
@@ -176,7 +164,7 @@ class Summary:
                 terminal.line(line)
 
         if self._kept:
-            section("kept worlds", (f"{kept['test']}: {kept['look']}" for kept in self._kept))
+            section("kept worlds", (f"{test}: {look}" for test, look in self._kept))
         if self._differences:
             section("simulator and target", self._difference_lines(), red=any(self._differences.values()))
         if self._wanted_coverage:
@@ -228,19 +216,19 @@ class Summary:
     def _advice_lines(self) -> Iterator[str]:
         if not self._advice:
             yield "None."
-        groups: dict[tuple[str, ...], list[Advice]] = {}
-        for row in sorted(self._advice, key=lambda row: -_SEVERITIES.index(row["finding"]["severity"])):
-            said = row["finding"]
+        groups: dict[tuple[str, ...], list[tuple[str, Finding]]] = {}
+        for row in sorted(self._advice, key=lambda row: -_SEVERITIES.index(row[1]["severity"])):
+            said = row[1]
             words = (said["severity"], said["kind"], said["message"], said.get("why", ""), said["what_to_do"])
             groups.setdefault(words, []).append(row)
         for (severity, kind, message, why, what_to_do), rows in groups.items():
-            count = sum(row["finding"]["count"] for row in rows)
+            count = sum(finding["count"] for _, finding in rows)
             yield f"{severity}  {kind} ({f'{count} times' if count > 1 else 'once'})"
             yield f"  {message}"
             if why:
                 yield f"  Why it matters: {why}"
             yield f"  What to do: {what_to_do}"
-            yield f"  In: {_few(list(dict.fromkeys(row['test'] for row in rows)), of=3)}"
+            yield f"  In: {_few(list(dict.fromkeys(test for test, _ in rows)), of=3)}"
         if self._advice:
             yield f"This advice fails the run (--simulator-fail-on-advice={self._fails_from})."
 
@@ -253,10 +241,6 @@ def _name(item: Mapping[str, object]) -> str:
 def _rows(part: Mapping[str, object]) -> list[Mapping[str, object]]:
     rows: list[Mapping[str, object]] = part["items"]  # type: ignore[assignment]  # a list, as coverage shows it
     return rows
-
-
-def _is_counted(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
 def _group_of(item: Mapping[str, object], operations: Mapping[str, str]) -> str:

@@ -8,7 +8,8 @@ import io
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from wsgiref.util import setup_testing_defaults
 
 from simulator.kernel.dataclass import dataclass
 from simulator.testing.errors import SimulatorError
@@ -27,11 +28,7 @@ _LIFESPAN_SECONDS = 30.0
 
 
 class Answerer:
-    """Responds to deliveries in the receiver's event loop. `handles`: True if an application or a function processes
-    the delivery. The test then waits for its response.
-    """
-
-    handles: ClassVar[bool] = True
+    """Responds to deliveries in the receiver's event loop."""
 
     async def answer(self, delivery: Delivery, request: Request) -> Answer:
         """Return the response to a delivery."""
@@ -43,12 +40,13 @@ class Answerer:
 
 @dataclass
 class Fixed(Answerer):
-    """Responds with `status` after `delay_seconds`. If `times` is given, it responds this many times only."""
+    """Responds with `status` after `delay_seconds`, and only `times` times if given. No application handles the
+    delivery.
+    """
 
     status: int = 200
     delay_seconds: float = 0.0
     times: int | None = None
-    handles: ClassVar[bool] = False
 
     async def answer(self, delivery: Delivery, request: Request) -> Answer:
         if self.delay_seconds:
@@ -57,7 +55,7 @@ class Fixed(Answerer):
 
 
 class Function(Answerer):
-    """Responds with the result of the test's function, which runs in a thread or, if it is `async`, in the receiver's
+    """Responds with the result of the test's function. A plain function runs in a thread, an `async` function in the
     loop.
     """
 
@@ -204,23 +202,18 @@ class WsgiApp(Answerer):
             "SCRIPT_NAME": "",
             "PATH_INFO": self._path,
             "QUERY_STRING": request.target.partition("?")[2],
-            "SERVER_NAME": "127.0.0.1",
-            "SERVER_PORT": "80",
             "SERVER_PROTOCOL": "HTTP/1.1",
             "REMOTE_ADDR": "127.0.0.1",
             "CONTENT_LENGTH": str(len(request.body)),
-            "wsgi.version": (1, 0),
-            "wsgi.url_scheme": "http",
             "wsgi.input": io.BytesIO(request.body),
             "wsgi.errors": sys.stderr,
             "wsgi.multithread": True,
-            "wsgi.multiprocess": False,
-            "wsgi.run_once": False,
         }
         for name, value in request.headers:
             key = name.upper().replace("-", "_")
             if key not in ("CONTENT_LENGTH", "TRANSFER_ENCODING"):
                 environ["CONTENT_TYPE" if key == "CONTENT_TYPE" else f"HTTP_{key}"] = value
+        setup_testing_defaults(environ)  # sets only what is missing
         return environ
 
 

@@ -6,8 +6,9 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
-from threading import Event, Lock
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from simulator.kernel.clock import parse_duration
@@ -75,7 +76,8 @@ class Receiver:
         self._raises = True
         self._told: set[int] = set()
         self._lock = Lock()
-        self._waiting: list[_Waiting] = []
+        self._waiting: dict[Future[Delivery], tuple[str, str | None]] = {}
+        """The deliveries for which a test is waiting, by event type and resource."""
         self._is_open = False
         self._stop_delivering: Callable[[], object] = lambda: None
         self._thread = LoopThread(f"webhooks of {world.id}")
@@ -111,17 +113,17 @@ class Receiver:
         arrives, with a list of what did arrive, or if the application raised an error while handling it.
         """
         about = None if object_id is None else id_of(object_id)
-        waiting = _Waiting(type, about)
+        came = Future[Delivery]()
         with self._lock:
-            delivery = next((one for one in self._received if waiting.fits(one)), None)
+            delivery = next((one for one in self._received if one.fits(type, about)), None)
             if delivery is None:
-                self._waiting.append(waiting)
+                self._waiting[came] = (type, about)
         if delivery is None:
             # Wait only once and do not check the time, because a loop that checks a frozen clock would never end.
-            waiting.came.wait(timeout)
-            delivery = waiting.delivery
+            with suppress(TimeoutError):
+                delivery = came.result(timeout)
             with self._lock:
-                self._waiting.remove(waiting)
+                del self._waiting[came]
         if delivery is None:
             raise AssertionError(absence(self._world, self, type, about, timeout))
         if not delivery.handled.wait(timeout):
@@ -185,7 +187,7 @@ class Receiver:
         """Detach the applications and functions that handle deliveries, after deliveries in flight have their response.
         The receiver then returns 200, or the status set by `respond`.
         """
-        self._detach([one for one in self._answerers if one.handles])
+        self._detach([one for one in self._answerers if not isinstance(one, Fixed)])
 
     def _detach(self, answerers: Sequence[Answerer]) -> None:
         if any(one in self._answerers for one in answerers):
@@ -218,7 +220,7 @@ class Receiver:
         self._stop_delivering()
         self._world.receivers.remove(self)
         try:
-            self._let_go([one for one in self._answerers if one.handles])
+            self._let_go([one for one in self._answerers if not isinstance(one, Fixed)])
         finally:
             self._thread.stop()
         for delivery in list(self._received):
@@ -264,15 +266,14 @@ class Receiver:
         delivery = Delivery(headers, request.body, genuine=genuine)
         with self._lock:
             answerer = self._choose()
-            if (self.refuses_forged or explored.run()) and not delivery.genuine and not answerer.handles:
+            if (self.refuses_forged or explored.run()) and not delivery.genuine and isinstance(answerer, Fixed):
                 answerer = Fixed(401)
             self._received.append(delivery)
-            waiting = [one for one in self._waiting if one.delivery is None and one.fits(delivery)]
-        if not answerer.handles:
-            delivery.finish(answerer.status if isinstance(answerer, Fixed) else None)
-        for one in waiting:
-            one.delivery = delivery
-            one.came.set()
+            waiting = [came for came, what in self._waiting.items() if not came.done() and delivery.fits(*what)]
+        if isinstance(answerer, Fixed):
+            delivery.finish(answerer.status)
+        for came in waiting:
+            came.set_result(delivery)
         try:
             answer = await self.handling(str(delivery.get("type", "")), answerer.answer(delivery, request))
         except Exception as error:
@@ -291,9 +292,7 @@ class Receiver:
         return answer
 
     def _report_moment(self) -> None:
-        """Report the world's current time to the listeners in `on_delivery`. The clock is paused until all deliveries
-        have a response.
-        """
+        """Report the world's time to the listeners in `on_delivery`. The clock is paused until the response."""
         with suppress(SimulatorError):  # the world has ended
             now = self._world.now
             for hear in list(self._world.on_delivery):
@@ -353,15 +352,6 @@ class Forwarding:
 
     def __exit__(self, *_: object) -> None:
         self.detach()
-
-
-class _Waiting:
-    """A test that is waiting for a delivery."""
-
-    def __init__(self, type: str, object_id: str | None) -> None:
-        self.fits: Callable[[Delivery], bool] = lambda delivery: delivery.fits(type, object_id)
-        self.came = Event()
-        self.delivery: Delivery | None = None
 
 
 receiver = Receiver
