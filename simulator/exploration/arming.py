@@ -113,12 +113,12 @@ def match(site: Site) -> Document:
     return {"method": site.facts["method"], "path": site.facts["glob"]}
 
 
-def answered(status: int, code: str, **more: Any) -> Document:
+def answered(status: int, code: str, **more: object) -> Document:
     """Return the `respond` field for a fault that returns an error response."""
     return {"status": status, "code": code, **more}
 
 
-def happens(action: str, **parameters: Any) -> Callable[[Site], Document]:
+def happens(action: str, **parameters: object) -> Callable[[Site], Document]:
     """Return a function that takes any site and returns the same outside event, as JSON."""
     return lambda site: {"action": action, "parameters": parameters}
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
 
 from simulator.exploration.arming import Arming, FaultClass, Site, answered, match
 from simulator.exploration.runs.tasks import Document
@@ -21,7 +20,7 @@ UNAVAILABLE: Document = {"status": 503, "code": "service_unavailable"}
 
 
 def _on_call(
-    *, reads: bool = True, signs_in: bool = True, once: bool = True, **members: Any
+    *, reads: bool = True, signs_in: bool = True, once: bool = True, **members: object
 ) -> Callable[[Site], Arming | None]:
     """A fault in one call. `reads` and `signs_in`: True if it applies to GET requests and to token exchanges too.
     `once`: False if it also applies to all later calls of the same operation.
@@ -74,16 +73,16 @@ def _key_forgotten(site: Site) -> Arming | None:
 # --- deliveries ----------------------------------------------------------------------------------------------------
 
 
-def _delivered(site: Site, skip: int, **deliver: Any) -> Arming:
+def _delivered(site: Site, skip: int, **deliver: object) -> Arming:
     """A fault in one delivery of the site's event type, after `skip` others."""
     return Arming(({"webhook": {"event": site.what}, "deliver": deliver, "skip": skip, "times": 1},))
 
 
-def _on_delivery(**deliver: Any) -> Callable[[Site], Arming | None]:
+def _on_delivery(**deliver: object) -> Callable[[Site], Arming | None]:
     return lambda site: _delivered(site, site.facts["skip"], **deliver)
 
 
-def _on_deliveries(**deliver: Any) -> Callable[[Site], Arming | None]:
+def _on_deliveries(**deliver: object) -> Callable[[Site], Arming | None]:
     """A fault in this and all later deliveries of the event type, so that retries of an event are changed too."""
     return lambda site: Arming(({"webhook": {"event": site.what}, "deliver": deliver, "skip": site.number - 1},))
 

@@ -10,17 +10,18 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Any, NoReturn, TypeAlias
+from typing import NoReturn, TypeAlias
 
 import httpx
 import pytest
 
+from simulator.engine.text.json import JsonObject
 from simulator.service import TOKEN_EXCHANGE
 from simulator.testing.errors import SimulatorError
 from simulator.testing.links.clients import Keys, SignIn, make_client
 from simulator.testing.worlds import World
 
-Exchanges: TypeAlias = list[dict[str, Any]]
+Exchanges: TypeAlias = list[JsonObject]
 """The calls of one side, each with method, path, status and body."""
 
 SIDES = ("simulator", "target")
@@ -140,7 +141,7 @@ def differences(sides: Mapping[str, Exchanges]) -> Iterator[str]:
     from simulator.compare.differences import compare_answers
     from simulator.evidence.corpus.known import known
 
-    def operation_of(call: Mapping[str, Any]) -> str:
+    def operation_of(call: JsonObject) -> str:
         return known().operation(call["method"], call["path"])[0] or f"{call['method']} {call['path']}"
 
     first, second = (sides[name] for name in SIDES)
@@ -158,7 +159,7 @@ def differences(sides: Mapping[str, Exchanges]) -> Iterator[str]:
         yield f"the simulator got {len(first)} calls, the target {len(second)}"
 
 
-def _status(call: Mapping[str, Any]) -> str:
+def _status(call: JsonObject) -> str:
     error = call["body"].get("error") if isinstance(call["body"], dict) else None
     return f"{call['status']} {error.get('code')}" if isinstance(error, dict) else str(call["status"])
 

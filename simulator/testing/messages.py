@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from simulator.engine.text.json import JsonObject
 from simulator.testing.errors import NotReached, SimulatorError
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def _what_the_world_says(world: SeenWorld, receiver: Receiving, type: str, objec
         )
 
 
-def _why_not_delivered(world: SeenWorld, receiver: Receiving, event: dict[str, Any]) -> Iterator[str]:
+def _why_not_delivered(world: SeenWorld, receiver: Receiving, event: JsonObject) -> Iterator[str]:
     yield f"The world has emitted it ({event['id']} at {event['created_at']})."
     attempts = _data(world, "/deliveries", event_id=event["id"], endpoint_id=receiver.endpoint_id)
     clock = world.control("GET", "/clock")
@@ -153,9 +154,9 @@ def _why_not_delivered(world: SeenWorld, receiver: Receiving, event: dict[str, A
         )
 
 
-def _data(world: SeenWorld, path: str, **query: Any) -> list[dict[str, Any]]:
+def _data(world: SeenWorld, path: str, **query: object) -> list[JsonObject]:
     given = {name: value for name, value in query.items() if value is not None}
-    rows: list[dict[str, Any]] = world.control("GET", path, query=given)["data"]
+    rows: list[JsonObject] = world.control("GET", path, query=given)["data"]
     return rows
 
 

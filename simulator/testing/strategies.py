@@ -22,6 +22,7 @@ from functools import cache
 from typing import Any
 
 from simulator.contract.files import followed, strict_document
+from simulator.engine.text.json import JsonObject
 from simulator.service import TOOLING
 
 try:
@@ -71,7 +72,7 @@ def phone_numbers(country: str | None = None) -> SearchStrategy[str]:
 
 
 @cache
-def bodies(operation_id: str) -> SearchStrategy[dict[str, Any]]:
+def bodies(operation_id: str) -> SearchStrategy[JsonObject]:
     """Request bodies for an operation. Raises KeyError if the operation is unknown or has no request body."""
     for item in strict_document()["paths"].values():
         for operation in item.values():
@@ -82,13 +83,13 @@ def bodies(operation_id: str) -> SearchStrategy[dict[str, Any]]:
 
 
 @cache
-def events(event_type: str) -> SearchStrategy[dict[str, Any]]:
+def events(event_type: str) -> SearchStrategy[JsonObject]:
     """Parsed envelopes of an event type, as a receiver gets them. Raises KeyError for an unknown type."""
     media = strict_document()["webhooks"][event_type]["post"]["requestBody"]["content"]["application/json"]
     return _make(media["schema"])
 
 
-def _with_acceptable_amount(body: dict[str, Any]) -> dict[str, Any]:
+def _with_acceptable_amount(body: JsonObject) -> JsonObject:
     currency = _SAMPLES.currency_of(body)
     if currency is None or "amount" not in body:
         return body

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 from datetime import date, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import quote
 
+from simulator.engine.text.json import JsonObject
 from simulator.testing import freezing, messages
 from simulator.testing.errors import NotReached, SimulatorError, hides_traceback
 from simulator.testing.faults import Fault, make_fault
@@ -197,7 +198,7 @@ class World(SeenWorld):
             self._follow_clock()
         return answer
 
-    def flow(self, name: str, status: str = "completed", **fields: object) -> dict[str, Any]:
+    def flow(self, name: str, status: str = "completed", **fields: object) -> JsonObject:
         """Create an order with API calls and bring it to a status with outside events.
 
         `world.flow("onramp")` returns a completed transaction, `world.flow("offramp", "refunded", fiat_currency="NGN")`
@@ -209,13 +210,13 @@ class World(SeenWorld):
 
         return flows.play(self.client, self.trigger, name, status, fields)
 
-    def add_history(self, days: int = 90, per_day: int = 40, mix: str = "typical") -> dict[str, Any]:
+    def add_history(self, days: int = 90, per_day: int = 40, mix: str = "typical") -> JsonObject:
         """Create orders on each of the next simulated days, and bring them to an end with outside events.
 
         The clock advances by `days`. `mix`: `"typical"` or `"failures"`. The same seed gives the same history. Return
         `{from, now, orders, refused, events}`.
         """
-        answer: dict[str, Any] = self.control("POST", "/seed", {"days": days, "per_day": per_day, "mix": mix})
+        answer: JsonObject = self.control("POST", "/seed", {"days": days, "per_day": per_day, "mix": mix})
         self._report_advanced(answer["now"])
         return answer
 

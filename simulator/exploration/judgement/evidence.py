@@ -12,8 +12,9 @@ from typing import Any
 from urllib.parse import unquote_plus
 
 from simulator.engine.rows.provider import split_base
+from simulator.engine.text.json import JsonObject
 from simulator.exploration.runs.armed import ArmedWorld
-from simulator.exploration.runs.tasks import Document
+from simulator.exploration.runs.tasks import Document, Result
 from simulator.host import vocabulary
 from simulator.testing.worlds import World
 
@@ -33,7 +34,7 @@ def same(text: str) -> str:
     return text
 
 
-def same_result(result: dict[str, Any]) -> dict[str, Any]:
+def same_result(result: Result) -> Result:
     """Normalise a run's result: the failure, the reason why records are unreadable, and the history."""
     result = {**result, "failure": same(result["failure"])}
     evidence = result["evidence"]
@@ -45,7 +46,7 @@ def same_result(result: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-Found = dict[str, Any]
+Found = JsonObject
 """Plain JSON, because a worker sends the evidence to the process that determines the verdict."""
 
 _KIT_KEY = "receiver-"

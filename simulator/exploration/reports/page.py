@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cache
 from itertools import zip_longest
-from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
@@ -34,7 +33,7 @@ def _environment() -> Environment:
     )
 
 
-def rendered(name: str, **more: Any) -> str:
+def rendered(name: str, **more: object) -> str:
     """Return a self-contained page without scripts. All values are escaped."""
     return _environment().get_template(name).render(**more)
 

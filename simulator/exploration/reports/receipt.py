@@ -10,8 +10,6 @@ import hashlib
 import json
 import subprocess
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
 
 from simulator.engine.text.json import JsonObject
 from simulator.exploration.exploring import Explored
@@ -19,7 +17,7 @@ from simulator.exploration.judgement.judging import VERDICTS
 from simulator.version import __version__
 
 
-def receipt(explored: Explored, rest: Mapping[str, Any]) -> JsonObject:
+def receipt(explored: Explored, rest: JsonObject) -> JsonObject:
     """Return the receipt for a report. `digest`: the SHA-256 of `rest`, the other fields, as compact sorted JSON."""
     settings = explored.settings
     written = json.dumps(rest, sort_keys=True, separators=(",", ":"))

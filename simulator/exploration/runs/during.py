@@ -7,7 +7,6 @@ time.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from simulator.engine.text.json import JsonObject
 from simulator.exploration.judgement.evidence import evidence_of
@@ -88,7 +87,7 @@ class Watch:
 
 
 def _joined(receipts: list[JsonObject]) -> JsonObject:
-    joined: dict[str, Any] = {**receipts[0], **receipts[-1], "from": receipts[0]["from"]}
+    joined: JsonObject = {**receipts[0], **receipts[-1], "from": receipts[0]["from"]}
     for name in ("fired", "events", "deliveries"):
         if isinstance(joined.get(name), list):
             joined[name] = [item for receipt in receipts for item in receipt[name]]

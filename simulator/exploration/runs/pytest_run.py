@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property, partial
-from typing import Any
 
 import pytest
 
@@ -98,7 +97,7 @@ class ExploringRun(Run):
         if tolerated is not None:
             self._link.watches[world.id] = Watch(one, self._books_now, tolerated)
 
-    def _sections(self, item: pytest.Item) -> Any:
+    def _sections(self, item: pytest.Item) -> Iterator[tuple[str, str]]:
         return iter(())
 
     def _books_now(self) -> list[Document] | None:

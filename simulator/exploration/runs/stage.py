@@ -155,7 +155,7 @@ class Stage(Observer):
             return await actions.perform(call)
         answer: actions.ActionAnswer | None = None
         for step in instead:
-            given: dict[str, Any] = {name: value for name, value in step.items() if name != "action"}
+            given: JsonObject = {name: value for name, value in step.items() if name != "action"}
             asked = replace(call, path={"action": step["action"]}, raw={"target": target, **given})
             try:
                 answer = await actions.perform(asked)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypedDict
 
+from simulator.engine.text.json import JsonObject
 from simulator.kernel.dataclass import dataclass
 
 Document = Mapping[str, Any]
 """JSON objects from the control API."""
-Result = dict[str, Any]
+Result = JsonObject
 """`outcome`, `hung`, `failure`, `evidence` (None if there is none), `seconds`."""
 
 PIPES = "RAMPSIM_EXPLORE"

@@ -7,14 +7,15 @@ from typing import Any, NoReturn
 
 import pytest
 
+from simulator.engine.text.json import JsonObject
 from simulator.testing.given import scenario_file
 
 
-def body_of(item: pytest.Item) -> dict[str, Any]:
+def body_of(item: pytest.Item) -> JsonObject:
     """Return the request body that creates a test's world. If a marker occurs several times, the closest one applies.
     `world` markers are merged.
     """
-    body: dict[str, Any] = {}
+    body: JsonObject = {}
     for marker in reversed(list(item.iter_markers("world"))):
         if marker.args:
             _wrong(marker, 'takes names and values, such as settings={"strict": True}')
@@ -32,7 +33,7 @@ def body_of(item: pytest.Item) -> dict[str, Any]:
     return body
 
 
-def history_of(item: pytest.Item) -> dict[str, Any] | None:
+def history_of(item: pytest.Item) -> JsonObject | None:
     """Return the arguments of a test's marker `history`, or None if it has none."""
     marker = item.get_closest_marker("history")
     if marker is None:

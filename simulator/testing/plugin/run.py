@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from simulator.engine.text.json import JsonObject
 from simulator.testing import explored
 from simulator.testing.errors import SimulatorError
 from simulator.testing.links.http_link import HttpLink
@@ -30,7 +31,7 @@ from simulator.testing.worlds import World
 
 WORLDS: pytest.StashKey[list[World]] = pytest.StashKey()
 FAILED: pytest.StashKey[bool] = pytest.StashKey()
-EXCHANGES: pytest.StashKey[tuple[str, list[dict[str, Any]]]] = pytest.StashKey()
+EXCHANGES: pytest.StashKey[tuple[str, list[JsonObject]]] = pytest.StashKey()
 """The side of a test with the marker `against`, and its exchanges."""
 _TITLE = "rampsim: what happened in the simulator"
 
@@ -42,7 +43,7 @@ class Run:
         self._config = config
         self._run_server: RunServer | None = None
         self._notes = Notes(config)
-        worker: dict[str, Any] = getattr(config, "workerinput", {})
+        worker: JsonObject = getattr(config, "workerinput", {})
         self._id: str = worker.get("testrunuid") or uuid.uuid4().hex
         self._mark = self._id[:6] + worker.get("workerid", "")
         self._count = itertools.count(1)

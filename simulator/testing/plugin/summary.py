@@ -10,11 +10,12 @@ import contextlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NotRequired, TypeAlias
+from typing import TYPE_CHECKING, NotRequired, TypeAlias
 
 import pytest
 from typing_extensions import TypedDict
 
+from simulator.engine.text.json import JsonObject
 from simulator.testing.errors import SimulatorError
 from simulator.testing.plugin.options import REPORT, REPORTER, USED, chosen, wanted_coverage
 from simulator.testing.plugin.report import directory
@@ -50,7 +51,7 @@ class Report(TypedDict):
     covered: NotRequired[Covered]
     used: NotRequired[Covered]
     catalogue: NotRequired[Mapping[str, Dimension]]
-    against: NotRequired[dict[str, dict[str, list[dict[str, Any]]]]]
+    against: NotRequired[dict[str, dict[str, list[JsonObject]]]]
     """The exchanges of tests that run on the simulator and on the service, by test and side."""
 
 
@@ -95,7 +96,7 @@ class Notes:
             self._report["catalogue"] = catalogue
             self._sent_catalogue = True
 
-    def take_exchanges(self, test: str, side: str, exchanges: list[dict[str, Any]]) -> None:
+    def take_exchanges(self, test: str, side: str, exchanges: list[JsonObject]) -> None:
         """Record the requests that a test sent to the simulator or to the target, and their responses."""
         self._report.setdefault("against", {}).setdefault(test, {})[side] = exchanges
 
@@ -130,7 +131,7 @@ class Summary:
         self._covered: dict[str, set[str]] = {}
         self._used: dict[str, set[str]] = {}
         self._catalogue: Mapping[str, Dimension] = {}
-        self._against: dict[str, dict[str, list[dict[str, Any]]]] = {}
+        self._against: dict[str, dict[str, list[JsonObject]]] = {}
         self._differences: dict[str, list[str]] = {}
         """The differences between the simulator and the target, for each test that ran on both."""
 

@@ -10,6 +10,7 @@ from threading import Event
 from traceback import extract_tb
 from typing import TYPE_CHECKING, Any
 
+from simulator.engine.text.json import JsonObject
 from simulator.service import SIGNATURE
 from simulator.testing.links.extra import httpx
 from simulator.testing.links.loop_thread import in_thread
@@ -42,7 +43,7 @@ class Delivery(dict[str, Any]):
         self.handled.set()
 
     @property
-    def event(self) -> dict[str, Any]:
+    def event(self) -> JsonObject:
         return dict(self)
 
     def fits(self, type: str | None, object_id: str | None) -> bool:
@@ -88,7 +89,7 @@ class Judge:
         return not SIGNATURE.problem(headers, body, (self._key,), now_ms)
 
 
-def envelope_of(body: bytes) -> dict[str, Any]:
+def envelope_of(body: bytes) -> JsonObject:
     try:
         envelope = json.loads(body)
     except ValueError:
@@ -104,7 +105,7 @@ def what_raised(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}{place}"
 
 
-def _object_id(envelope: dict[str, Any]) -> str | None:
+def _object_id(envelope: JsonObject) -> str | None:
     try:
         found = envelope["data"]["object"]["id"]
     except (KeyError, TypeError):

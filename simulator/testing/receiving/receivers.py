@@ -11,6 +11,7 @@ from contextlib import suppress
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from simulator.engine.text.json import JsonObject
 from simulator.kernel.clock import parse_duration
 from simulator.testing import explored
 from simulator.testing.errors import SimulatorError, hides_traceback
@@ -101,7 +102,7 @@ class Receiver:
         self._settle()
         return self._received
 
-    def events(self, type: str | None = None, object_id: Target | None = None) -> list[dict[str, Any]]:
+    def events(self, type: str | None = None, object_id: Target | None = None) -> list[JsonObject]:
         """Return the received envelopes in order of arrival, including duplicates. Filters: event type, resource."""
         about = None if object_id is None else id_of(object_id)
         return [delivery.event for delivery in list(self.received) if delivery.fits(type, about)]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from simulator.engine.clients.tool_mark import marked
+from simulator.engine.text.json import JsonObject
 from simulator.testing.errors import SimulatorError, hides_traceback
 from simulator.testing.links.extra import httpx
 
@@ -45,7 +46,7 @@ def _client(world: World, environment: str) -> httpx.Client:
 
 
 def _refusal(response: httpx.Response, url: str) -> SimulatorError:
-    error: dict[str, Any] = {}
+    error: JsonObject = {}
     with suppress(ValueError, KeyError):
         error = response.json()["error"]
     why = error.get("message", f"POST /webhooks returned {response.status_code}.")

@@ -15,7 +15,7 @@ import inspect
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from types import CodeType, FrameType
@@ -57,7 +57,7 @@ class Tracer:
     `holding`: holds back work in the same run, or records where it can be held back.
     """
 
-    def __init__(self, plan: Mapping[str, Any] | None, own: CodeType | None, holding: Holding | None = None) -> None:
+    def __init__(self, plan: Document | None, own: CodeType | None, holding: Holding | None = None) -> None:
         self.holding = holding
         self._threads = None if holding is None else _Threads(holding, self._lines)
         self.places: list[Document] = []

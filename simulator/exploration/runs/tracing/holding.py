@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from types import CodeType
-from typing import Any
 
 from simulator.exploration.runs.tasks import Document
 from simulator.exploration.runs.tracing.places import Place, Places
@@ -32,7 +31,7 @@ class Holding:
     """
 
     def __init__(
-        self, plan: Mapping[str, Any] | None, drain: Callable[[float], bool], work: Callable[[], object] | None = None
+        self, plan: Document | None, drain: Callable[[float], bool], work: Callable[[], object] | None = None
     ) -> None:
         self.times = 0
         """How often other work has reached the point that ends the hold."""
