@@ -13,9 +13,14 @@ from simulator.providers.ramp.balance.destinations import (
 )
 from simulator.providers.ramp.balance.movements import buy, send, swap, withdraw
 from simulator.providers.ramp.balance.movements.send import create_send, price_send_to
-from simulator.providers.ramp.balance.movements.withdraw import estimate_withdraw, execute_withdraw, make_withdraw_quote
+from simulator.providers.ramp.balance.movements.withdraw import (
+    Payout,
+    estimate_withdraw,
+    execute_withdraw,
+    make_withdraw_quote,
+)
 from simulator.providers.ramp.balance.named import WITHDRAWABLE, named_asset, require_asset
-from simulator.providers.ramp.balance.records import QUOTE_TABLES
+from simulator.providers.ramp.balance.records import QUOTE_TABLES, Tags
 from simulator.providers.ramp.balance.states import BUY, ERRORS, SEND, SWAP, WITHDRAW
 from simulator.providers.ramp.transactions import quote_kind, transaction_kind
 

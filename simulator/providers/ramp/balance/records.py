@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Literal
+from typing import Literal, TypedDict
 
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Id
@@ -41,6 +41,15 @@ class WalletQuote(Quote):
     @property
     def kind(self) -> str:
         return f"{self.type}_quote"
+
+
+class Tags(TypedDict, total=False):
+    """The fields of a transaction that do not affect its price: the caller's texts, and the run that made it."""
+
+    reference: str | None
+    description: str | None
+    recurring_payment_id: str
+    run_number: int
 
 
 QUOTE_TABLES = {

@@ -42,15 +42,13 @@ class SwapAmountShape(TypedDict):
     """
 
 
-_SwapQuoteSides = TypedDict(
-    "_SwapQuoteSides",
-    {
-        "from": Annotated[
-            SwapAmountShape, Field(description="The asset that is paid. Its amount is deducted, including the fee.")
-        ],
-        "to": Annotated[SwapAmountShape, Field(description="The asset that is received. Its amount is credited.")],
-    },
-)
+_Paid = Annotated[
+    SwapAmountShape, Field(description="The asset that is paid. Its amount is deducted, including the fee.")
+]
+_Quoted = Annotated[SwapAmountShape, Field(description="The asset that is received. Its amount is credited.")]
+_Received = Annotated[SwapAmountShape, Field(description="The asset that is received when the swap is completed.")]
+_SwapQuoteSides = TypedDict("_SwapQuoteSides", {"from": _Paid, "to": _Quoted})
+_SwapTransactionSides = TypedDict("_SwapTransactionSides", {"from": _Paid, "to": _Received})
 
 
 class SwapQuoteShape(_SwapQuoteSides):
@@ -178,17 +176,6 @@ class SendTransaction(_Common):
 
     Null before the broadcast, over Lightning, and for a transfer to another user.
     """
-
-
-_SwapTransactionSides = TypedDict(
-    "_SwapTransactionSides",
-    {
-        "from": Annotated[
-            SwapAmountShape, Field(description="The asset that is paid. Its amount is deducted, including the fee.")
-        ],
-        "to": Annotated[SwapAmountShape, Field(description="The asset that is received when the swap is completed.")],
-    },
-)
 
 
 class SwapTransaction(_Common, _SwapTransactionSides):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from hashlib import sha256
+from typing import TypeVar
 
 from simulator.engine.records.handlers import by_id
 from simulator.engine.records.records import create, existing, kind_of, move, new_fields
@@ -27,6 +28,8 @@ from simulator.providers.ramp.transactions import Transaction
 operation = OperationDecorator("Deposit wallets", group="wallets")
 
 find_wallet = by_id(records.WALLETS, "wallet")
+E = TypeVar("E", bound=LightningEntry)
+
 EXPIRY = "invoice.expiry"
 DOMAINS = {"sandbox": "sandbox.pay.simulator.test", "production": "pay.simulator.test"}
 _BTC = ASSETS["BTC", "bitcoin"]
@@ -161,8 +164,11 @@ def payment_failed(world: World, environment: str, payment_request: str) -> None
 
 def takes_payments(world: World, entry: LightningEntry) -> bool:
     """Return True if the entry is a pending invoice or an active Lightning address."""
-    action = "invoice_paid" if isinstance(entry, Invoice) else "lightning_payment_arrives"
-    return kind_of(world, entry).machine.permits(entry.status, action)
+    return kind_of(world, entry).machine.permits(entry.status, _action_of(entry))
+
+
+def _action_of(entry: LightningEntry) -> str:
+    return "invoice_paid" if isinstance(entry, Invoice) else "lightning_payment_arrives"
 
 
 def has_disabled_wallet(world: World, entry: LightningEntry) -> bool:
@@ -186,29 +192,21 @@ def _payment_in_flight(world: World, entry: LightningEntry) -> Transaction | Non
 
 def invoice_paid(call: ActionCall[Invoice, Nothing]) -> Invoice:
     """Pay an invoice and credit the amount immediately. Emits lightning.invoice_paid, then deposit.confirmed."""
-    return _pay_invoice(call.world, call.target)
-
-
-def _pay_invoice(world: World, invoice: Invoice) -> Invoice:
-    world.agenda.cancel(EXPIRY, invoice.id)
-    deposit = _deposit(world, invoice, invoice.amount_sats)
-    invoice = move(world, invoice, "invoice_paid")
-    _credit(world, deposit, invoice.payment_request)
-    create(world, deposit, "invoice_paid")
-    return invoice
+    return _pay(call.world, call.target, call.target.amount_sats)
 
 
 def payment_arrives(call: ActionCall[LightningAddress, bodies.LightningPaymentParameters]) -> LightningAddress:
     """Credit a payment to a Lightning address immediately. Emits deposit.confirmed."""
-    return _pay_address(call.world, call.target, call.parameters.amount_sats)
+    return _pay(call.world, call.target, call.parameters.amount_sats)
 
 
-def _pay_address(world: World, address: LightningAddress, amount_sats: int) -> LightningAddress:
-    deposit = _deposit(world, address, amount_sats)
-    address = move(world, address, "lightning_payment_arrives")
-    _credit(world, deposit, address.address)
-    create(world, deposit, "lightning_payment_arrives")
-    return address
+def _pay(world: World, entry: E, amount_sats: int) -> E:
+    world.agenda.cancel(EXPIRY, entry.id)
+    deposit = _deposit(world, entry, amount_sats)
+    entry = move(world, entry, _action_of(entry))
+    _credit(world, deposit, entry)
+    create(world, deposit, _action_of(entry))
+    return entry
 
 
 def receive(world: World, entry: LightningEntry, arrival: Arrival) -> bool:
@@ -218,14 +216,12 @@ def receive(world: World, entry: LightningEntry, arrival: Arrival) -> bool:
     the meantime. Only worlds saved by older versions can contain a closed invoice here.
     """
     amount_sats = int(arrival.amount.scaleb(_BTC.decimals))
-    if not takes_payments(world, entry):
-        deposit = _deposit(world, entry, amount_sats)
-        _credit(world, deposit, entry.payment_request if isinstance(entry, Invoice) else entry.address)
-        create(world, deposit, "lightning_payment_arrives")
-    elif isinstance(entry, Invoice):
-        _pay_invoice(world, entry)
+    if takes_payments(world, entry):
+        _pay(world, entry, entry.amount_sats if isinstance(entry, Invoice) else amount_sats)
     else:
-        _pay_address(world, entry, amount_sats)
+        deposit = _deposit(world, entry, amount_sats)
+        _credit(world, deposit, entry)
+        create(world, deposit, "lightning_payment_arrives")
     return True
 
 
@@ -243,8 +239,9 @@ def _deposit(world: World, entry: LightningEntry, amount_sats: int) -> Deposit:
     )
 
 
-def _credit(world: World, deposit: Deposit, destination: str) -> None:
-    """Credit a deposit and create its transaction. `destination` is the invoice or address that was paid."""
+def _credit(world: World, deposit: Deposit, entry: LightningEntry) -> None:
+    """Credit a deposit to the invoice or address that was paid, and create its transaction."""
+    destination = entry.payment_request if isinstance(entry, Invoice) else entry.address
     transactions.credit_deposit(
         world,
         deposit.environment,

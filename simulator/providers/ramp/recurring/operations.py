@@ -5,13 +5,14 @@ from __future__ import annotations
 from simulator.engine.records.conditions import field_getter
 from simulator.engine.records.handlers import by_id, page
 from simulator.engine.records.listing import CREATION_DATES, DATES, Listing, ListRequest, by_field, page_of
-from simulator.engine.records.records import move, remove, render, save
+from simulator.engine.records.records import move, present, remove, render, save
 from simulator.engine.rows.error import ApiError, invalid
 from simulator.engine.rows.operation import Call, Variants, specified
 from simulator.engine.text.fields import Nothing
 from simulator.engine.text.json import Shown
 from simulator.engine.text.shapes import Page
 from simulator.engine.worlds.settings import assumes
+from simulator.kernel.clock import format_timestamp
 from simulator.kernel.dataclass import replace
 from simulator.kernel.world import World
 from simulator.providers.ramp.recurring import bodies, rendering, shapes
@@ -131,9 +132,15 @@ def activate_recurring_payment(call: Call[Nothing, None, RecurringPayment]) -> s
         raise ApiError("invalid_state", "Fetch the review of the current schedule before you activate it.")
     payment = replace(_resumed(world, payment), activated_at_ms=world.now_ms)
     payment = move(world, payment, "activate")
-    answer = rendering.render_activation(payment)
     plan_next(world, payment)
-    return answer
+    return {
+        "id": payment.id,
+        "status": payment.status,
+        "next_run_at": format_timestamp(present(payment.next_run_at_ms)),
+        "runs_completed": payment.runs_completed,
+        "total_runs": payment.total_runs,
+        "activated_at": format_timestamp(world.now_ms),
+    }
 
 
 @operation("POST /recurring-payments/{id}/pause", "Pause the runs", load=_FIND, errors=("invalid_state",))
@@ -147,7 +154,15 @@ def pause_recurring_payment(call: Call[bodies.PauseBody, None, RecurringPayment]
     cancel_runs(world, payment)
     payment = replace(payment, next_run_at_ms=None, paused_at_ms=world.now_ms, pause_reason=call.body.reason)
     payment = move(world, payment, "pause")
-    return rendering.render_pause(payment)
+    return {
+        "id": payment.id,
+        "status": payment.status,
+        "paused_at": format_timestamp(world.now_ms),
+        "pause_reason": payment.pause_reason,
+        "next_run_at": None,
+        "runs_completed": payment.runs_completed,
+        "total_runs": payment.total_runs,
+    }
 
 
 def check_restart(call: Call[bodies.RestartBody, None, RecurringPayment]) -> None:

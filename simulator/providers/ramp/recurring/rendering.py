@@ -101,29 +101,6 @@ def _schedule(schedule: Schedule) -> shapes.ScheduleShape:
     }
 
 
-def render_activation(payment: RecurringPayment) -> shapes.Activation:
-    return {
-        "id": payment.id,
-        "status": payment.status,
-        "next_run_at": format_timestamp(present(payment.next_run_at_ms)),
-        "runs_completed": payment.runs_completed,
-        "total_runs": payment.total_runs,
-        "activated_at": format_timestamp(present(payment.activated_at_ms)),
-    }
-
-
-def render_pause(payment: RecurringPayment) -> shapes.Pause:
-    return {
-        "id": payment.id,
-        "status": payment.status,
-        "paused_at": format_timestamp(present(payment.paused_at_ms)),
-        "pause_reason": payment.pause_reason,
-        "next_run_at": None,
-        "runs_completed": payment.runs_completed,
-        "total_runs": payment.total_runs,
-    }
-
-
 def render_run(number: int, scheduled_for_ms: int, outcome: shapes.RunOutcome) -> shapes.RunMember:
     """Return the field `run` of an event about a run (decision W8)."""
     return {"run": {"number": number, "scheduled_for": format_timestamp(scheduled_for_ms), **outcome}}

@@ -6,9 +6,6 @@ run is still recorded and its event is sent.
 
 from __future__ import annotations
 
-from decimal import Decimal
-from typing import TypedDict
-
 from simulator.engine.records.origins import origin_of
 from simulator.engine.records.records import existing, move, present
 from simulator.engine.rows.error import ApiError
@@ -16,10 +13,9 @@ from simulator.engine.worlds.settings import assumes
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import DAY_MS
 from simulator.kernel.dataclass import replace
-from simulator.kernel.money import Currency
 from simulator.kernel.world import World
 from simulator.providers.ramp import balance
-from simulator.providers.ramp.beneficiaries import Beneficiary, beneficiary
+from simulator.providers.ramp.beneficiaries import beneficiary
 from simulator.providers.ramp.profile import require_active, require_kyc
 from simulator.providers.ramp.recurring import shapes
 from simulator.providers.ramp.recurring.records import RecurringPayment
@@ -103,38 +99,14 @@ def require_runnable(world: World, payment: RecurringPayment) -> None:
         destination = balance.parse_destination(present(payment.destination))
         balance.price_send_to(world, payment.environment, payment.source, payment.amount, destination)
     else:
-        balance.estimate_withdraw(world, payment.environment, **_withdrawal(world, payment))
+        balance.estimate_withdraw(world, payment.environment, _payout(world, payment))
 
 
-class _Withdrawal(TypedDict):
-    """The terms of one withdrawal. Its estimate and its quote use the same terms."""
-
-    asset: Currency
-    money: Currency
-    amount: Decimal
-    in_fiat: bool
-    recipient: Beneficiary
-
-
-def _withdrawal(world: World, payment: RecurringPayment) -> _Withdrawal:
+def _payout(world: World, payment: RecurringPayment) -> balance.Payout:
     """Return the terms of one withdrawal. Raise `ApiError` 404 if the beneficiary was deleted."""
     recipient = beneficiary(world, payment.environment, present(payment.beneficiary_id))
-    return {
-        "asset": payment.source,
-        "money": FIATS[present(recipient.fiat_currency)],
-        "amount": payment.amount,
-        "in_fiat": payment.amount_currency != payment.symbol,
-        "recipient": recipient,
-    }
-
-
-class _Tags(TypedDict):
-    """The fields that link a transaction to its run."""
-
-    reference: str | None
-    description: str | None
-    recurring_payment_id: str
-    run_number: int
+    money, in_fiat = FIATS[present(recipient.fiat_currency)], payment.amount_currency != payment.symbol
+    return balance.Payout(recipient, payment.source, money, payment.amount, in_fiat)
 
 
 def _pay(world: World, payment: RecurringPayment, number: int) -> Transaction:
@@ -143,7 +115,7 @@ def _pay(world: World, payment: RecurringPayment, number: int) -> Transaction:
     require_kyc(world)
     environment = payment.environment
     mark = "_" if assumes(world, "S19", "suffix_after_an_underscore") else "-"
-    tags: _Tags = {
+    tags: balance.Tags = {
         "reference": None if payment.reference is None else f"{payment.reference}{mark}{number}",
         "description": payment.description,
         "recurring_payment_id": payment.id,
@@ -152,10 +124,10 @@ def _pay(world: World, payment: RecurringPayment, number: int) -> Transaction:
     if payment.type == "send":
         destination = balance.parse_destination(present(payment.destination))
         return balance.create_send(
-            world, environment, asset=payment.source, amount=payment.amount, destination=destination, **tags
+            world, environment, asset=payment.source, amount=payment.amount, destination=destination, tags=tags
         )
-    quote = balance.make_withdraw_quote(world, environment, **_withdrawal(world, payment))
-    return balance.execute_withdraw(world, quote, **tags)
+    quote = balance.make_withdraw_quote(world, environment, _payout(world, payment))
+    return balance.execute_withdraw(world, quote, tags)
 
 
 def failure_code(error: ApiError) -> str:

@@ -17,6 +17,7 @@ from simulator.providers.ramp.balance import bodies, destinations, shapes
 from simulator.providers.ramp.balance.destinations import Recipient
 from simulator.providers.ramp.balance.named import named_asset, require_asset
 from simulator.providers.ramp.balance.pricing import SendPricing, price_send, require_balance, require_up, side
+from simulator.providers.ramp.balance.records import Tags
 from simulator.providers.ramp.balance.rendering import render_send
 from simulator.providers.ramp.balance.settlement import broadcast_send
 from simulator.providers.ramp.fees import show_app_fee
@@ -124,8 +125,7 @@ def send(call: Call[bodies.SendBody, None, None]) -> shapes.SendTransaction:
         asset=currency,
         amount=amount,
         destination=body.destination,
-        reference=body.reference,
-        description=body.description,
+        tags={"reference": body.reference, "description": body.description},
     )
     return render_send(call.world, transaction)
 
@@ -137,10 +137,7 @@ def create_send(
     asset: Currency,
     amount: Decimal,
     destination: bodies.AnyDestination,
-    reference: str | None = None,
-    description: str | None = None,
-    recurring_payment_id: str | None = None,
-    run_number: int | None = None,
+    tags: Tags,
 ) -> Transaction:
     """Send an amount of an asset to a destination. All checks run before any change.
 
@@ -163,14 +160,11 @@ def create_send(
         amount=amount,
         net_amount=pricing.net_amount,
         fee=pricing.fee,
-        reference=reference,
-        description=description,
         recipient_address=recipient.address,
         memo=recipient.memo,
         counterparty=recipient.user_id,
         lightning=recipient.lightning,
-        recurring_payment_id=recurring_payment_id,
-        run_number=run_number,
+        **tags,
     )
     if recipient.user_id is not None:
         return _transfer(world, transaction, asset, recipient.user_id)

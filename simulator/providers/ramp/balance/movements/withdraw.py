@@ -9,13 +9,13 @@ from simulator.engine.rows.error import invalid
 from simulator.engine.rows.operation import Call, OperationDecorator, specified
 from simulator.engine.text.fields import check_decimals
 from simulator.engine.worlds.settings import assumes
-from simulator.kernel.dataclass import replace
+from simulator.kernel.dataclass import dataclass, replace
 from simulator.kernel.money import Currency
 from simulator.kernel.world import World
 from simulator.providers.ramp.balance import bodies, pricing, shapes
 from simulator.providers.ramp.balance.named import WITHDRAWABLE, named_asset, require_asset, require_fiat
 from simulator.providers.ramp.balance.pricing import Pricing
-from simulator.providers.ramp.balance.records import WalletQuote
+from simulator.providers.ramp.balance.records import Tags, WalletQuote
 from simulator.providers.ramp.balance.rendering import render_withdraw, render_withdraw_quote
 from simulator.providers.ramp.balance.states import NO_QUOTE
 from simulator.providers.ramp.beneficiaries import BENEFICIARY_MISMATCH, Beneficiary, beneficiary
@@ -59,61 +59,44 @@ def quote_withdraw(call: Call[bodies.WithdrawQuoteBody, None, None]) -> shapes.W
     """
     world, environment, body = call.world, call.environment, call.body
     recipient = beneficiary(world, environment, body.beneficiary_id)
-    crypto = require_asset(body.symbol, body.network)
-    money = require_fiat(body.fiat_currency)
-    quote = make_withdraw_quote(
-        world,
-        environment,
-        crypto,
-        money,
-        Decimal(body.amount),
-        in_fiat=body.amount_currency == money.code,
-        recipient=recipient,
-    )
-    return render_withdraw_quote(world, quote)
+    crypto, money = require_asset(body.symbol, body.network), require_fiat(body.fiat_currency)
+    payout = Payout(recipient, crypto, money, Decimal(body.amount), in_fiat=body.amount_currency == money.code)
+    return render_withdraw_quote(world, make_withdraw_quote(world, environment, payout))
 
 
-def make_withdraw_quote(
-    world: World,
-    environment: str,
-    asset: Currency,
-    money: Currency,
-    amount: Decimal,
-    *,
-    in_fiat: bool,
-    recipient: Beneficiary,
-) -> WalletQuote:
-    """Create a quote for a payout to a beneficiary.
+@dataclass(frozen=True, slots=True)
+class Payout:
+    """The terms of a payout. `amount` is the fiat to pay out if `in_fiat` is True, otherwise the asset to debit."""
 
-    `amount` is the fiat amount to pay out if `in_fiat` is True, otherwise the amount of the asset to debit. Raise
-    `ApiError` 422 unsupported_asset, beneficiary_mismatch, unsupported_pair, amount_too_low or amount_too_high, or 503
-    network_unavailable if the payout is not possible.
+    recipient: Beneficiary
+    asset: Currency
+    money: Currency
+    amount: Decimal
+    in_fiat: bool
+
+
+def make_withdraw_quote(world: World, environment: str, payout: Payout) -> WalletQuote:
+    """Create a quote for a payout. Raise `ApiError` 422 unsupported_asset, beneficiary_mismatch, unsupported_pair,
+    amount_too_low or amount_too_high, or 503 network_unavailable if the payout is not possible.
     """
-    price = estimate_withdraw(world, environment, asset, money, amount, in_fiat=in_fiat, recipient=recipient)
-    check_amount(world, environment, price.received, money.code)
-    pricing.require_up(world, environment, asset)
+    price, recipient = estimate_withdraw(world, environment, payout), payout.recipient
+    check_amount(world, environment, price.received, payout.money.code)
+    pricing.require_up(world, environment, payout.asset)
     method = recipient.method
     return pricing.open_wallet_quote(world, environment, "withdraw", price, method=method, beneficiary_id=recipient.id)
 
 
-def estimate_withdraw(
-    world: World,
-    environment: str,
-    asset: Currency,
-    money: Currency,
-    amount: Decimal,
-    *,
-    in_fiat: bool,
-    recipient: Beneficiary,
-) -> Pricing:
+def estimate_withdraw(world: World, environment: str, payout: Payout) -> Pricing:
     """Return the current price. Raise the errors of `make_withdraw_quote`, except about account limits and network."""
+    asset, money, recipient = payout.asset, payout.money, payout.recipient
     if asset.code not in WITHDRAWABLE:
         names = ", ".join(WITHDRAWABLE)
         raise UNSUPPORTED_ASSET.error(f"Only {names} can be withdrawn.", "symbol")
     if recipient.method is None or recipient.fiat_currency != money.code:
         raise BENEFICIARY_MISMATCH.error(f"The beneficiary cannot receive {money.code}.", "beneficiary_id")
     require_fiat(money.code, recipient.method)
-    return pricing.price_withdraw(world, environment, asset, money, amount, solve=in_fiat, method=recipient.method)
+    amount, solve, method = payout.amount, payout.in_fiat, recipient.method
+    return pricing.price_withdraw(world, environment, asset, money, amount, solve=solve, method=method)
 
 
 @operation(
@@ -135,19 +118,11 @@ def withdraw(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.WithdrawT
     /profile/limits. The beneficiary does not see the reference. The request fails if the balance is too low or a limit
     is exceeded.
     """
-    transaction = execute_withdraw(call.world, call.resource, reference=call.body.reference)
+    transaction = execute_withdraw(call.world, call.resource, {"reference": call.body.reference})
     return render_withdraw(call.world, transaction)
 
 
-def execute_withdraw(
-    world: World,
-    quote: WalletQuote,
-    *,
-    reference: str | None = None,
-    description: str | None = None,
-    recurring_payment_id: str | None = None,
-    run_number: int | None = None,
-) -> Transaction:
+def execute_withdraw(world: World, quote: WalletQuote, tags: Tags) -> Transaction:
     """Execute a withdraw quote: charge the account limits, hold the amount and start the payout.
 
     The quote must be active. Raise `ApiError` 404 not_found if the beneficiary was deleted, 422 insufficient_balance if
@@ -171,10 +146,7 @@ def execute_withdraw(
         beneficiary_id=recipient.id,
         account_number=recipient.account,
         limit_charge=limit_charge,
-        reference=reference,
-        description=description,
-        recurring_payment_id=recurring_payment_id,
-        run_number=run_number,
+        **tags,
     )
     world.ledger.hold(world.now_ms, transaction.id, holder(environment), currency.key, quote.paid.amount)
     return begin(world, transaction, "withdraw")
