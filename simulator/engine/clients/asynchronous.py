@@ -44,10 +44,7 @@ class Client(Protocol):
     async def request(
         self, method: str, path: str, json: object = None, headers: Mapping[str, str] | None = None
     ) -> Reply:
-        """Send a request and return its response.
-
-        `path` may include a query. Raise `ConnectionError` if no response arrives.
-        """
+        """Send a request. `path` may include a query. Raise `ConnectionError` if no response arrives."""
         ...
 
 
@@ -151,7 +148,7 @@ async def open_stream(
 ) -> Stream:
     """Send a request over a new connection. Return the response as soon as its headers have arrived.
 
-    Raise `NotConnected` if no connection was made. If the connection fails later, raise `ConnectionError`.
+    Raise `NotConnected` if no connection was made, and another `ConnectionError` if it fails later.
     """
     loop = asyncio.get_running_loop()
     parts = urlsplit(url)

@@ -55,10 +55,9 @@ async def connect(
     ssl: tls.SSLContext | None = None,
     server_hostname: str | None = None,
 ) -> None:
-    """Connect an asyncio protocol to the first address that accepts a connection.
+    """Connect an asyncio protocol to the first address that accepts a connection. Raise `OSError` or `ssl.SSLError`.
 
-    Raise `OSError` or `ssl.SSLError` if the connection fails. Only TCP connections are attempted in parallel. If TLS
-    fails at the first address that accepts, no other address is tried.
+    Only TCP connections are attempted in parallel. If TLS fails at this address, no other address is tried.
     """
     first, only = addresses[0][0], len(addresses) == 1
     if only or first == LOOPBACK:

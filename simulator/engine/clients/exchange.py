@@ -48,10 +48,7 @@ class NoHttp(ValueError):
 
 
 class Exchange(asyncio.Protocol):
-    """Sends a request as soon as the connection is made, and collects the response.
-
-    `request` contains the headers and the body. Always close an exchange.
-    """
+    """Sends a request as soon as the connection is made, and collects the response. Always close an exchange."""
 
     __slots__ = (
         "_bytes_of_head", "_chunks", "_complete", "_gathered", "_parser", "_request", "_room", "_transport", "ended",
@@ -166,10 +163,7 @@ def recorded_header(name: bytes, value: bytes) -> tuple[str, str]:
 
 
 _known_header = lru_cache(maxsize=4096)(recorded_header)
-"""Cached headers. Receivers often send the same headers, so deliveries share these strings.
-
-Only short headers are cached, at most 2 MB in total.
-"""
+"""Cached short headers, at most 2 MB. Receivers often send the same headers, so deliveries share the strings."""
 
 
 def _text(raw: bytes) -> str:

@@ -1,7 +1,6 @@
 """The protocol of a storage backend, its batches and its errors.
 
-A world is saved as a base and entries. The base is the full state of the world at one time. Each numbered entry
-contains later changes.
+A world is saved as a base, which is its full state at one time, and numbered entries with later changes.
 """
 
 from __future__ import annotations
@@ -105,26 +104,21 @@ class StoredWorld:
 
 
 class Backend(Protocol):
-    """A database that saves worlds.
+    """A database that saves worlds. If a method fails, it writes nothing and raises `StoreError`.
 
-    All methods except `compact` are called from one event loop, one at a time. If a method fails, it writes nothing and
-    raises `StoreError`.
+    All methods except `compact` are called from one event loop, one at a time.
     """
 
     name: str
     """The name of the store in messages."""
     is_shared: bool
-    """True if several servers may use the store.
+    """True if several servers may use the store. Worlds are then read on demand.
 
-    Worlds are then read on demand. Even a response without writes needs a batch, which may be empty. The batch confirms
-    that this server still owns the world.
+    Even a response without writes then needs a batch, which confirms that this server still owns the world.
     """
 
     async def open(self) -> None:
-        """Open the database, and create missing tables.
-
-        This method can be called again after a failure. Raise `StoreError` if the database cannot be used.
-        """
+        """Open the database, and create missing tables. This method can be called again after a failure."""
 
     async def heads(self) -> Sequence[str]:
         """Return the ids of the worlds to read at startup, oldest first."""
@@ -139,16 +133,15 @@ class Backend(Protocol):
         """Return the stored bytes of a world, even if they are damaged. Raise `KeyError` for an unknown world."""
 
     async def server(self) -> Mapping[str, bytes]:
-        """Return the saved state that belongs to the server and not to a world, as a dictionary of JSON by name."""
+        """Return the saved state that belongs to the server and not to a world: JSON by name."""
 
     async def commit(self, batch: Batch) -> Sizes:
         """Save all changes in a batch. Once this method has returned, the changes survive a machine crash."""
 
     async def compact(self, world: str, number: int, parts: Callable[[], Iterator[bytes]]) -> int:
-        """Replace the base (full state) of a world and the entries (later changes) up to `number` with a new base.
+        """Replace the base of a world and its entries up to `number` with a new base, while batches may be committed.
 
-        Return the size of the new base in bytes, or 0 if the new base is stale, for example because another world with
-        the same id has replaced the world. Batches may be committed while this method runs.
+        Return the size of the new base in bytes, or 0 if it is stale, for example because another world has the id.
         """
 
     async def close(self) -> None:

@@ -143,10 +143,8 @@ class Batches:
         self.dirty: dict[str, None] = {}
         """Ids of worlds with unsaved changes. This is a dict, because the order must not depend on hashes."""
         self.ended: dict[str, int] = {}
-        """The latest entry number of each ended world.
-
-        A new world with the same id continues the numbering, so a late compaction of the old world finds nothing to
-        replace.
+        """The latest entry number of each ended world. A new world with the same id continues the numbering, so that a
+        late compaction of the old world finds nothing to replace.
         """
         self.snapshots: dict[str, dict[str, Snapshot]] = {}
         """The saved snapshots, by world and snapshot id."""
@@ -196,9 +194,7 @@ class Batches:
         self.dirty, self.ended, self.snapshots, self.changed_snapshots, self.wiped = {}, {}, {}, {}, {}
 
     def gather(self) -> tuple[backend.Batch, list[Folding]]:
-        """Return two things: all collected changes as a batch, and the worlds whose entries (saved changes) must be
-        merged into a base (full state).
-        """
+        """Return all collected changes as a batch, and the worlds whose entries must be merged into a base."""
         dirty, ended = self.dirty, self.ended
         self.dirty, self.ended = {}, {}
         uses = dict(self._uses_to_save(dirty))

@@ -225,10 +225,7 @@ class PersistenceLayer(Persistence):
             self._spawn(self._fold(one))
 
     async def _fold(self, folding: Folding) -> None:
-        """Merge a world's entries (saved changes) into a new base (full state).
-
-        If this fails, the entries remain and are merged later.
-        """
+        """Merge a world's entries into a new base. If this fails, they remain and are merged later."""
         tracked, world_id = folding.tracked, folding.tracked.world.id
         if self._tracked.get(world_id) is not tracked:
             return
@@ -243,9 +240,7 @@ class PersistenceLayer(Persistence):
     # Failure and recovery
 
     def _throw_away(self, error: Exception) -> None:
-        """Discard all worlds in memory and refuse requests until the store works again. The unsaved state must not be
-        returned to any caller.
-        """
+        """Discard all worlds in memory, because they have unsaved state. Refuse requests until the store works."""
         # The failed batch cannot be undone alone, because later requests build on it. Therefore the last saved state of
         # the worlds is read again, and `generation` invalidates the responses computed before.
         if self.refusal is not None:  # The store has failed already, or is closed.

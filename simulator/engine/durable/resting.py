@@ -38,9 +38,7 @@ _AT_ONCE = 50
 
 @dataclass(frozen=True)
 class Card:
-    """A summary of a suspended world. With it, the server can list the world, find it by its keys and wake it, without
-    reading the whole world from the store at startup.
-    """
+    """A summary of a suspended world, with which the server can list the world, find it by its keys and wake it."""
 
     shown: JsonObject
     """The world as the control API returns it, but with URLs that do not include an origin."""
@@ -69,9 +67,7 @@ class Card:
 
     @classmethod
     def read(cls, content: bytes, made_for: str) -> Card | None:
-        """Return the card in `content`, or None if the card was written by another version or by a server with other
-        quotas.
-        """
+        """Return the card in `content`, or None if another version or a server with other quotas has written it."""
         members = orjson.loads(content)
         if members.pop("for", None) != made_for:
             return None
@@ -133,9 +129,7 @@ class FilePersistence(PersistenceLayer):
             await self._loader.start(*read)
 
     async def close(self) -> None:
-        """Save all changes, write the cards (summaries) of the worlds, and close the store. At the next start, the
-        server reads the cards instead of the worlds.
-        """
+        """Save all changes, write the cards of the worlds for the next start, and close the store."""
         await self._settle_all()
         if self.refusal is None:
             with suppress(StoreError):
@@ -213,9 +207,7 @@ class FilePersistence(PersistenceLayer):
         )
 
     async def _write_cards(self, worlds: Sequence[World]) -> dict[str, Card]:
-        """Write the cards (summaries) of worlds. Return the cards of the worlds that did not change while the cards
-        were written.
-        """
+        """Write the cards of worlds. Return the cards of the worlds that did not change meanwhile."""
         cards, new = {}, dict[str, NewCard]()
         for world in worlds:
             tracked = self._tracked[world.id]

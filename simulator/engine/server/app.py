@@ -1,8 +1,6 @@
-"""The server as a Starlette application. Calls to the API and the control API are handled before Starlette searches its
-routes.
+"""The server as a Starlette application. Calls to the two APIs are handled before Starlette searches its routes.
 
-The two APIs are not registered as Starlette routes. For every call, Starlette searches the routes one by one. This
-search reduced the measured throughput by a third. Each API has its own router instead.
+Starlette searches the routes one by one for every call, which reduced the throughput by a third.
 """
 
 from __future__ import annotations
@@ -43,9 +41,8 @@ class ConnectionLimits:
 class Application(Starlette):
     """The whole server: the API, the control API and additional `routes`. For any other path, the API returns 404.
 
-    Starlette sends no lifespan events to a mounted application. If this application is mounted, the clock of a world
-    therefore starts with the first call to that world, and you must call `runtime.close()` to close the connections to
-    webhook receivers.
+    A mounted application gets no lifespan events. The clock of a world then starts with the first call to the world,
+    and you must call `runtime.close()` to close the connections to webhook receivers.
     """
 
     def __init__(
@@ -76,17 +73,11 @@ class Application(Starlette):
 
     @property
     def fast_path(self) -> FastPath | None:
-        """The fast path to the API and the control API.
-
-        The value is None if middleware was added to the application, because this middleware must process every call.
-        """
+        """The fast path to the two APIs, or None if middleware was added, which must process every call."""
         return self._fast_path if len(self.user_middleware) == self._layers else None
 
     def end_calls(self) -> None:
-        """End all calls in progress.
-
-        A call ends with a 503 response, or with a dropped connection if its response has started.
-        """
+        """End all calls in progress with a 503 response, or by dropping the connection if the response has started."""
         self.calls.end()
 
 
@@ -105,9 +96,7 @@ class Interface:
         self._hosts = hosts
 
     def refusal(self, scope: Scope) -> str | None:
-        """Check the headers of a call. Return the reason to refuse the call before its body is read, or None to accept
-        the call.
-        """
+        """Return the reason to refuse a call because of its headers, or None to accept it."""
         return self._hosts.api_refusal(scope)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

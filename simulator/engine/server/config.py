@@ -29,10 +29,7 @@ _LONGEST_NUMBER = 20
 _PASSWORD = compile_late(r"(?<=:)[^:]*(?=@)")
 _ORIGIN = compile_late(r"https?://[^/?#@\s]+")
 _PAGE_ORIGIN = compile_late(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#@\s]+")
-"""A pattern for the origin of a web page.
-
-Pages inside applications have their own schemes, such as `capacitor://localhost`.
-"""
+"""The origin of a web page. Pages inside applications have their own schemes, such as `capacitor://localhost`."""
 _COUNTS = (
     *("journal_limit", "journal_bytes", "timers_per_instant"),
     *("quota_calls_per_second", "quota_objects", "quota_journal_bytes"),
@@ -72,17 +69,14 @@ class Config:
     store: str | None = None
     """The URL of the database in which worlds are saved, or None if worlds are only in memory."""
     advertise: str | None = None
-    """The origin at which other servers that share the database reach this server.
-
-    None means the address it listens on.
-    """
+    """The origin at which other servers of the database reach this one, or None for the address it listens on."""
     idle_worlds_seconds: float = 60.0
     """The number of seconds after its last call at which a saved world is removed from memory."""
     scenario_directories: tuple[Path, ...] = ()
     """The directories that scenario files are read from. Changed files are read again."""
     allowed_origins: tuple[str, ...] = ()
     observed: tuple[Observed, ...] = ()
-    """The observed files (files of observations of the real service) that worlds are based on."""
+    """The files of observations of the real service that worlds are based on."""
 
 
 def make_config(

@@ -66,10 +66,7 @@ class Endpoint:
         return answering if isinstance(answering, Outgoing) else await answering
 
     def begin(self, incoming: Incoming) -> Answering:
-        """Start to carry out a call.
-
-        Return the response. If the call has to wait, return an awaitable for the response. Few calls have to wait.
-        """
+        """Start to carry out a call. Return the response, or an awaitable for it if the call has to wait."""
         request = self._begin(incoming)
         found = self._router.find(request.path)
         if self._simulator.away:  # Otherwise, every world is in memory.

@@ -1,8 +1,7 @@
 """The steps of an API request, without HTTP: admit the request, validate it, and run the operation (decisions H2, H4 to
 H6).
 
-The endpoint adds the steps for HTTP requests, such as reading a body, idempotency and scenario responses. Code that
-already has a parsed body, such as a test, calls `perform` instead.
+The endpoint adds reading a body, idempotency and scenario responses. Code with a parsed body calls `perform`.
 """
 
 from __future__ import annotations
@@ -51,11 +50,7 @@ def perform(
 
 
 def admit(operation: Operation, call: Call, gates: Gates) -> None:
-    """Check with the function `gates` that the caller may make the request. Then find the resource that the path
-    identifies.
-
-    Raise `ApiError` 403 or 404 if the request is refused.
-    """
+    """Check that the caller may make the request, and find the resource of the path. Raise `ApiError` 403 or 404."""
     gates(operation, call)
     if operation.load is not None:
         call.resource = operation.load(call)
@@ -64,7 +59,7 @@ def admit(operation: Operation, call: Call, gates: Gates) -> None:
 def claim(operation: Operation, call: Call) -> None:
     """Find the quote that the request uses. Raise `ApiError` if the quote cannot be used.
 
-    Call this function after the idempotency check, and before business rules and scenario responses are applied (H2).
+    Call this after the idempotency check, and before business rules and scenario responses (H2).
     """
     if operation.claim is not None:
         operation.claim(call)

@@ -36,10 +36,7 @@ _GRACE_SECONDS = 0.3
 
 
 def open_socket(host: str, port: int) -> socket.socket:
-    """Return a socket that is bound to a host and port. Port 0 selects a free port.
-
-    Raise `OSError` if the address is in use or does not belong to this machine.
-    """
+    """Return a bound socket. Port 0 selects a free port. Raise `OSError` if the address cannot be used."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # The protocol is given explicitly, because asyncio turns off Nagle's algorithm only for sockets that are marked
     # as TCP. Otherwise a response in two writes waits 40 ms for the acknowledgement of the first write.
@@ -71,9 +68,7 @@ class MaskingFormatter(logging.Formatter):
 
 
 class EndingServer(Server):
-    """A uvicorn server that stops quickly: open streams are ended immediately, and calls in progress after
-    `_GRACE_SECONDS`.
-    """
+    """A uvicorn server that ends streams immediately when it stops, and calls in progress after `_GRACE_SECONDS`."""
 
     def __init__(self, config: Config, application: Application) -> None:
         super().__init__(config)
@@ -112,11 +107,7 @@ def server_of(application: Application) -> Server:
 
 @asynccontextmanager
 async def serving(application: Application, listener: socket.socket | None = None) -> AsyncIterator[str]:
-    """Run a server in the current event loop, on the socket `listener` or on a free loopback port. Yield the origin of
-    the server.
-
-    The server and the socket are closed at the end of the block.
-    """
+    """Run a server in the current event loop, on `listener` or on a free loopback port. Yield its origin."""
     listener = listener or open_socket("127.0.0.1", 0)
     server = server_of(application)
     task = asyncio.create_task(server.serve(sockets=[listener]))

@@ -33,10 +33,7 @@ _log = logging.getLogger(__name__)
 
 
 class Watcher:
-    """Base class for objects that observe the worlds of a server.
-
-    Each hook does nothing by default. Hooks are called in the event loop, outside transactions.
-    """
+    """Base class for observers of worlds. Hooks do nothing by default, and are called outside transactions."""
 
     def changed(self, world: World) -> None:
         """Called when a world may have changed, has ended, or has been replaced by another world."""

@@ -67,8 +67,7 @@ owner, so nothing was done. `broken`: the request was sent, and no response arri
 class TryLock:
     """Tells the caller: lock a world, increment its epoch, save this replica's address and read the state of the world.
 
-    If `creates` is True, first insert an empty world if the world does not exist. Afterwards, call `granted`, `denied`
-    or `absent`.
+    If `creates` is True, first insert a missing world. Afterwards, call `granted`, `denied` or `absent`.
     """
 
     session: int
@@ -78,10 +77,7 @@ class TryLock:
 
 @dataclass(frozen=True)
 class Serve:
-    """Tells the caller: process a request on this replica, or return 404 if its world does not exist.
-
-    Then call `finished`.
-    """
+    """Tells the caller: process a request, or return 404 if its world does not exist. Then call `finished`."""
 
     ticket: int
     world: str
@@ -127,10 +123,7 @@ class Unload:
 
 @dataclass(frozen=True)
 class Release:
-    """Tells the caller: release a world's lock, and remove this replica's address from the world's table row.
-
-    Then call `released`.
-    """
+    """Tells the caller: release a world's lock, and clear the owner in its table row. Then call `released`."""
 
     session: int
     world: str
@@ -241,9 +234,7 @@ class Ownership:
         return self.asked(ask) if ask is not None else []
 
     def expired(self, ticket: int, world: str) -> list[Step]:
-        """Refuse a request that has waited too long for its world. Do nothing if the request is being served or
-        forwarded already.
-        """
+        """Refuse a request that has waited too long, unless it is being served or forwarded already."""
         ask = self._later.pop(ticket, None)
         held = self._held.get(world)
         if ask is None and held is not None:
@@ -342,11 +333,10 @@ class Ownership:
         return []
 
     def lost(self, session: int) -> list[Step]:
-        """Handle the loss of the owning connection. A commit that was refused or has an unknown result is handled in
-        the same way.
+        """Handle the loss of the owning connection, or a commit that was refused or has an unknown result.
 
-        All worlds are removed from memory. Unconfirmed writes may or may not be in the database. Another replica may
-        own the worlds already.
+        All worlds are removed from memory. Unconfirmed writes may be in the database, and other replicas may own the
+        worlds.
         """
         if self._is_former(session):
             return []

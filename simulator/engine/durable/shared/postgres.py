@@ -148,10 +148,7 @@ class PostgresStore(Reader, backend.Backend):
             await connection.execute("SELECT release($1, $2)", world, epoch)
 
     async def try_turn(self, name: str) -> bool:
-        """Try to take the lock with this name on the owning connection, and return True if this succeeds.
-
-        Return False if another replica holds the lock. Do not call this method again while this replica holds the lock.
-        """
+        """Try to take the lock with this name, which this replica must not hold. Return True if this succeeds."""
         async with self._session.use() as connection:
             taken: bool = await connection.fetchval(f"SELECT pg_try_advisory_lock({_TURN})", TURNS, name)
         return taken

@@ -88,11 +88,7 @@ class Reader:
         return bool(await self._value(query, LOCKS, world))
 
     async def other_owner(self, world: str) -> str | None:
-        """Return the address of another replica, or None if there is no other replica.
-
-        If another replica owns the world, return the owner's address. Otherwise, return the address of a replica that
-        owns any world.
-        """
+        """Return the address of the owner of a world, or of another replica that owns any world, or None."""
         query = f"SELECT owner FROM worlds WHERE owner <> $2 AND {_IS_LOCKED} ORDER BY id = $3 DESC, place LIMIT 1"
         found: str | None = await self._value(query, LOCKS, self.address, world)
         return found
@@ -103,10 +99,7 @@ class Reader:
         return bool(await self._value(query, LOCKS, address))
 
     async def reserve(self, keys: Sequence[str], world: str) -> Reserved:
-        """Reserve keys for a world before the keys are assigned to the world.
-
-        Reserve nothing if one of the keys belongs to another world.
-        """
+        """Reserve keys for a world, unless one of them belongs to another world."""
         async with self._read() as connection, connection.transaction():
             new = await connection.fetch(_RESERVE, sorted(keys), world)
             holder: str | None = await connection.fetchval(

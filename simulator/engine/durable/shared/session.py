@@ -54,11 +54,10 @@ async def connect(url: str, lease_seconds: float, **settings: str) -> Connection
 
 
 class OwningSession:
-    """The database session in which a replica holds locks and commits writes. `ended` is called if the session ends
+    """The database session in which a replica holds locks and commits writes. `ended` is called if it ends
     unexpectedly.
 
-    Any error ends the session, even an error that seems harmless. The session's locks are then released, and it is
-    unknown whether the last statement was executed.
+    Any error ends the session and releases its locks, because it is unknown whether the last statement was executed.
     """
 
     def __init__(self, url: str, lease_seconds: float, ended: Callable[[], None]) -> None:

@@ -21,9 +21,7 @@ from simulator.kernel.world import World
 
 
 def doubts(world: World, fault: faults.Fault) -> list[str]:
-    """Return warnings about a fault that cannot match now, because its endpoint is unknown, or its key pair is unknown
-    or revoked.
-    """
+    """Return warnings about a fault that cannot match now: its endpoint or key pair is unknown or revoked."""
     if isinstance(fault, faults.WebhookFault):
         endpoint = fault.webhook.endpoint_id
         if endpoint is None or getattr(find(world, endpoint), "kind", "") == "webhook":

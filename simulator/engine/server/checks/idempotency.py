@@ -1,7 +1,4 @@
-"""Idempotency keys (decision H14): stores responses and compares requests.
-
-A key is valid in one environment. Every later request with the same key must be equal to the first request.
-"""
+"""Idempotency keys (decision H14), which are valid in one environment: stores responses and compares requests."""
 
 from __future__ import annotations
 
@@ -76,9 +73,7 @@ def fingerprint(method: str, path: str, body: bytes) -> bytes:
 
 
 def key_of(operation: Operation, incoming: Incoming) -> str | None:
-    """Return the Idempotency-Key header of a request. Return None if there is no such header, or if the operation
-    ignores it.
-    """
+    """Return the Idempotency-Key header of a request, or None if there is none or the operation ignores it."""
     return incoming.headers.get("idempotency-key") if operation.takes_key else None
 
 
@@ -94,10 +89,7 @@ def is_kept(world: World, place: str) -> bool:
 
 
 def recall(world: World, environment: str, key: str, wanted: bytes) -> Stored | None:
-    """Return the response that is stored under an idempotency key, or None if there is no such response.
-
-    Raise `ApiError` 409 if the key was used with a different request.
-    """
+    """Return the response stored under a key, or None. Raise `ApiError` 409 if another request used the key."""
     place = place_of(environment, key)
     stored = world.store[ANSWERS].get(place)
     if stored is None or not is_kept(world, place):
@@ -110,9 +102,9 @@ def recall(world: World, environment: str, key: str, wanted: bytes) -> Stored | 
 
 
 def remember(world: World, environment: str, key: str, stored: Stored) -> None:
-    """Store a response under its idempotency key. Call this inside a transaction.
+    """Store a response under its idempotency key. Once per simulated hour, delete expired responses.
 
-    Once per hour of simulated time, this function also deletes expired responses.
+    Call this inside a transaction.
     """
     table, place = world.store[ANSWERS], place_of(environment, key)
     if place in table:

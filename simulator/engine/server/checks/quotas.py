@@ -1,7 +1,6 @@
-"""Limits the number of API calls to a world per second of real time.
+"""Limits the number of API calls to a world per second of real time, like a proxy in front of the server.
 
-The quota is checked before all other checks, and nothing is recorded in the world, as if a proxy in front of the server
-applied the limit. Otherwise, real time would affect later responses of the world.
+The quota is checked first, and nothing is recorded in the world. Otherwise, real time would affect later responses.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The rate limit of a world (decision H15): a maximum number of calls in a number of seconds, counted per key pair.
 
-By default, simulated seconds are counted. Set `rate_limit_clock` to `wall` to count real seconds, for clients that
-sleep for the time in Retry-After.
+By default, simulated seconds are counted. With `rate_limit_clock` set to `wall`, real seconds are counted.
 """
 
 from __future__ import annotations
@@ -19,18 +18,14 @@ WINDOWS = TableKey("rate_windows", tuple[int, int], around=True)
 
 
 def retry_after(world: World, seconds: str, now_ms: int) -> str:
-    """Return the value of the Retry-After header for a wait of `seconds`: the number of seconds, or the date when the
-    wait ends.
-    """
+    """Return a Retry-After header for a wait of `seconds`: this number, or the date when the wait ends."""
     if not assumes(world, "H15", "retry_after_is_a_date"):
         return seconds
     return to_datetime(now_ms + int(seconds) * SECOND_MS).strftime("%a, %d %b %Y %H:%M:%S GMT")
 
 
 def count_call(world: World, public_key: str, wall_clock_ms: Callable[[], int]) -> None:
-    """Count one call. Raise `ApiError` 429 with Retry-After if the rate limit is exceeded. Call this function inside a
-    transaction.
-    """
+    """Count a call. Raise `ApiError` 429 if the rate limit is exceeded. Call this inside a transaction."""
     settings = settings_of(world)
     limit = settings["rate_limit"]
     if limit is None:

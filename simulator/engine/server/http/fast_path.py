@@ -79,10 +79,7 @@ It returns the response if it does not have to wait for anything. Otherwise it r
 
 
 class InlineCall:
-    """One accepted call.
-
-    `begin` runs the call up to its first wait. `finish` is an ASGI application that completes the call.
-    """
+    """One accepted call. `begin` runs it up to its first wait. `finish` is an ASGI application that completes it."""
 
     __slots__ = ("_answer", "_gone", "_outgoing", "_running", "max_bytes")
 
@@ -90,10 +87,7 @@ class InlineCall:
         self._answer = answer
         self._outgoing: Outgoing[Content] | None = None
         self._gone = gone
-        """Set when the client disconnects while the call is waiting.
-
-        The value is None for a call that always ends on its own.
-        """
+        """Set when the client disconnects while the call waits. None for a call that always ends on its own."""
         self.max_bytes = max_bytes
         """The maximum number of bytes to read from the body."""
 

@@ -19,15 +19,9 @@ _HOST = re.compile(
 )
 _HIGHEST_PORT = 65535
 _OTHER_SITES = frozenset({b"cross-site", b"same-site"})
-"""The `Sec-Fetch-Site` values of requests from pages of other origins.
-
-`same-site` includes other ports of this machine.
-"""
+"""The `Sec-Fetch-Site` values of pages of other origins. `same-site` includes other ports of this machine."""
 _CACHED = 64
-"""The maximum number of accepted `Host` headers to cache, so that they are not parsed again.
-
-A client always sends the same header.
-"""
+"""The maximum number of accepted `Host` headers to cache. A client always sends the same header."""
 
 
 def is_loopback(host: str) -> bool:
@@ -42,10 +36,7 @@ def is_loopback(host: str) -> bool:
 
 
 def host_name(header: str) -> str | None:
-    """Return the lower-case host name in a `Host` header, or None if the header is not of the form name[:port].
-
-    IPv6 addresses are returned in brackets.
-    """
+    """Return the lower-case host name in a `Host` header (IPv6 in brackets), or None if it is not name[:port]."""
     found = _HOST.fullmatch(header)
     if found is None or (found["port"] is not None and int(found["port"]) > _HIGHEST_PORT):
         return None
@@ -73,10 +64,7 @@ def is_of_a_page(scope: Scope) -> bool:
 
 
 def is_embedded_elsewhere(scope: Scope) -> bool:
-    """Return True if a web page of another origin embeds the requested resource or sends the request.
-
-    Return False if the user opens the resource through a link.
-    """
+    """Return True if a page of another origin embeds or sends the request, rather than a link that a user opens."""
     said = {name: value for name, value in scope["headers"] if name.startswith(b"sec-fetch-")}
     return said.get(b"sec-fetch-site") in _OTHER_SITES and said.get(b"sec-fetch-mode") != b"navigate"
 

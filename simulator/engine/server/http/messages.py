@@ -112,10 +112,7 @@ def _bearer(credentials: str) -> str | None:
 
 
 def public_key_of(incoming: Incoming) -> str | None:
-    """Return the public key in the body of a token exchange, or None if there is none.
-
-    The public key identifies the world of the call, even if the call is refused (decision S26).
-    """
+    """Return the public key in the body of a token exchange, or None. It identifies the world (decision S26)."""
     if not incoming.body:
         return None
     try:
@@ -196,10 +193,7 @@ def route_path(scope: Scope) -> str:
 
 
 async def read_body(receive: Receive, limit: int) -> tuple[bytes, bool]:
-    """Return up to `limit` bytes of a body, and True if this is the whole body.
-
-    Raise `ClientDisconnect` if the client disconnects.
-    """
+    """Return up to `limit` bytes of a body, and True if this is the whole body. Raise `ClientDisconnect`."""
     chunks: list[bytes] = []
     size = 0
     while True:

@@ -84,10 +84,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._wait(self._limits.request_seconds)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Notify every call on this connection that the client has disconnected.
-
-        Uvicorn notifies only the newest call.
-        """
+        """Notify all calls on this connection that the client has disconnected. Uvicorn notifies only the newest."""
         self._cycle_arriving = None
         self._stop_waiting()
         if self._timer is not None:

@@ -14,10 +14,7 @@ from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 
 BOOKKEEPING = Cause("request", "bookkeeping")
-"""The cause recorded for changes that remain even if the call is refused.
-
-Such changes are request ids, rate limits, fault hits and call counters.
-"""
+"""The cause of changes that remain even if the call is refused: request ids, rate limits, fault hits, counters."""
 _REFUSED_KEPT_BYTES = 64 * 1024
 
 

@@ -32,10 +32,7 @@ class Receipt:
     events: list[str]
     """The ids of the emitted events."""
     deliveries: int
-    """The number of delivery attempts, including attempts that were in flight when the advance started.
-
-    Attempts that an earlier advance counted are not counted again.
-    """
+    """The number of delivery attempts. Attempts that an earlier advance counted are not counted again."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ PIECE = 1024 * 1024
 
 @dataclass(frozen=True)
 class Pieces:
-    """A long response body, split into pieces between list items. Each piece can be masked and sent separately."""
+    """A long response body, split between list items. Each piece can be masked and sent separately."""
 
     parts: tuple[bytes, ...]
 
@@ -35,9 +35,7 @@ Content: TypeAlias = bytes | Pieces
 
 
 async def let_others_through(slices: Iterable[object]) -> None:
-    """Iterate over `slices`, an iterator that does one slice of long work for each item. Other calls run between the
-    slices.
-    """
+    """Do a slice of long work for each item of an iterator. Other calls run between the slices."""
     for _ in slices:
         await asyncio.sleep(0)
 

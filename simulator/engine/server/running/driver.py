@@ -70,16 +70,14 @@ class _ClockState:
 
 
 class Driver:
-    """Runs the clocks of all worlds in a server.
+    """Runs the clocks of all worlds in a server. `seconds` returns the time of a monotonic clock.
 
-    The driver notifies `port` when timers of a world have fired, and repeatedly during an advance. `seconds` returns
-    the time of a monotonic clock.
+    The driver notifies `port` when timers of a world have fired, and repeatedly during an advance.
     """
 
     patience_seconds = 1.0
-    """The maximum time for which a call waits for a running clock to catch up.
-
-    After that, the call is handled at the time that the clock has reached.
+    """The maximum time for which a call waits for a running clock. Then it is handled at the time that the clock has
+    reached.
     """
     leftover_patience_seconds = 0.2
     """The maximum time for which a call waits for timers that are still due after a cancelled advance."""
@@ -104,15 +102,13 @@ class Driver:
     async def bring_up_to_date(self, world: World) -> None:
         """Advance a running clock to the current time, and fire all timers that are due.
 
-        A manual clock does not change. Do nothing during an advance, or if the world has ended.
+        Do nothing if the clock is manual or is being advanced, or if the world has ended.
         """
         if not self.catch_up(world):
             await self._fired(world, self._kept[world])
 
     def catch_up(self, world: World) -> bool:
-        """Like `bring_up_to_date`, but without waiting. Return True if all due timers have fired, as for nearly every
-        call.
-        """
+        """Like `bring_up_to_date`, but without waiting. Return True if all due timers have fired, as usual."""
         keeping = self._kept[world]
         if world.clock.mode != "manual":
             self._fire(world, keeping, self._present_ms(world, keeping))
@@ -167,9 +163,7 @@ class Driver:
         return True
 
     async def _fire_on(self, world: World, keeping: _ClockState, target_ms: int) -> None:
-        """Fire the remaining timers that are due up to `target_ms`. Stop if the clock was set, or if its mode or rate
-        has changed.
-        """
+        """Fire the remaining timers up to `target_ms`. Stop if the clock was set, or its mode or rate has changed."""
         anchor = keeping.anchor
         try:
             await asyncio.sleep(0)
@@ -215,9 +209,7 @@ class Driver:
         self.set_alarm(world)
 
     def present_ms(self, world: World) -> int:
-        """Return the time that a world's clock should show now, in milliseconds. The clock and the timers do not
-        change.
-        """
+        """Return the time that a clock should show now, in milliseconds. The clock and the timers do not change."""
         return world.now_ms if world.clock.mode == "manual" else self._present_ms(world, self._kept[world])
 
     def follow(self, world: World) -> None:
@@ -279,16 +271,12 @@ class Driver:
         return self._kept[world].advance is not None
 
     def progress(self, world: World) -> Progress | None:
-        """Return the latest progress of an advance of a world's clock. Return None if there is no advance, or before
-        the first progress report.
-        """
+        """Return the latest progress report of an advance, or None if there is none."""
         advance = self._kept[world].advance
         return None if advance is None else advance.progress
 
     def call_off(self, world: World, why: str) -> asyncio.Future[Receipt] | None:
-        """Cancel the advance of a world's clock. Return a future for the result of the advance, or None if there is no
-        advance.
-        """
+        """Cancel the advance of a world. Return a future for its result, or None if there is no advance."""
         advance = self._kept[world].advance
         if advance is None:
             return None

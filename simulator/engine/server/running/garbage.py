@@ -30,8 +30,8 @@ time. A collection delays calls by 3 ms.
 
 @contextmanager
 def passing_over_the_old() -> Iterator[None]:
-    """Return a context manager. Inside the block, garbage collections skip all objects that existed before the block,
-    and all objects that have survived a collection.
+    """Let garbage collections in the block skip all objects that existed before the block, and all objects that have
+    survived a collection of the middle or oldest generation.
     """
     collections, is_whole_next = 0, False
 

@@ -1,7 +1,7 @@
 """Sends messages to several readers, which may be slow or disconnected.
 
-A channel passes every message to all readers, and stores the newest messages for readers that reconnect. A channel
-never waits for a reader. To limit memory use, it drops readers that fall too far behind.
+A channel stores the newest messages for readers that reconnect. It never waits for a reader, and drops readers that
+fall too far behind.
 """
 
 from __future__ import annotations
@@ -112,16 +112,11 @@ class Channel:
                 self.leave(reader)
 
     def has_all_since(self, number: int) -> bool:
-        """Return True if all messages after the message with this number are stored.
-
-        Return False if the number was issued before a restart.
-        """
+        """Return True if all messages after this number are stored, and the number is not from before a restart."""
         return self._since <= number <= self._numbers.last
 
     def join(self, reader: Reader, after: int | None) -> None:
-        """Add a reader. If `after` is given, the reader first gets the stored messages after the message with that
-        number.
-        """
+        """Add a reader. If `after` is given, it first gets the stored messages after the message with that number."""
         if after is not None:
             for message in self._beyond(after):
                 reader.offer(message)

@@ -19,9 +19,7 @@ from simulator.kernel.world import PerWorld, World
 
 
 class Tracing(port.Tracing, Protocol):
-    """A span exporter that is notified of every API call and every delivery attempt. Its methods never raise an
-    exception.
-    """
+    """An exporter of spans for API calls and delivery attempts. Its methods never raise an exception."""
 
     def called(self, request: Request, outgoing: Outgoing) -> None:
         """Called when the response to an API call is ready to be sent."""
@@ -86,9 +84,7 @@ class Meter:
             self.tracing.called(request, outgoing)
 
     def observe(self, operation: str, status: int, seconds: float) -> None:
-        """Count a call that took `seconds`. `operation` is "" for an unknown path. `status` is 0 for a dropped
-        connection.
-        """
+        """Count a call. `operation` is "" for an unknown path, and `status` is 0 for a dropped connection."""
         observed = self._observed.get((operation, status))
         if observed is None:
             observed = self._observed[operation, status] = Observed([0] * (len(BOUNDS) + 1))

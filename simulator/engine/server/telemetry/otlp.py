@@ -1,8 +1,7 @@
-"""Sends OpenTelemetry spans to a collector using OTLP over HTTP. This module is loaded only if a collector is
-configured.
+"""Sends OpenTelemetry spans to a collector using OTLP over HTTP. Loaded only if a collector is configured.
 
-A span is created when an API call or a delivery attempt has ended. Spans are put into a bounded queue, and a thread of
-the OpenTelemetry library sends them. No call waits for the collector. If the queue is full, spans are dropped.
+Ended spans are put into a bounded queue, and a thread of the OpenTelemetry library sends them. No call waits for the
+collector. If the queue is full, spans are dropped.
 """
 
 from __future__ import annotations
@@ -46,9 +45,7 @@ _log = logging.getLogger(__name__)
 
 
 class _Ids(RandomIdGenerator):
-    """Generates random span ids. If `given` is set, it is used as the next id, because it was already sent in a
-    webhook.
-    """
+    """Generates random span ids. A `given` id, which was already sent in a webhook, is used next."""
 
     given = 0
 

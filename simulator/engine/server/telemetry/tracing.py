@@ -23,10 +23,9 @@ _log = logging.getLogger(__name__)
 def exporting(
     runtime: Runtime, environ: Mapping[str, str], *, patience_seconds: float = PATIENCE_SECONDS
 ) -> Iterator[None]:
-    """Return a context manager. Inside the block, the spans of a server are sent to the collector that the environment
-    variables specify.
+    """Send the spans of a server, inside the block, to the collector that the environment variables specify, if any.
 
-    Without such variables, no spans are sent. If spans cannot be sent, a warning in the log states the reason.
+    If spans cannot be sent, a warning in the log states the reason.
     """
     if not is_asked(environ):
         yield
@@ -58,7 +57,7 @@ def is_asked(environ: Mapping[str, str]) -> bool:
 
 
 def _obstacle(environ: Mapping[str, str]) -> str:
-    """Return a message that explains why spans cannot be sent and how to fix this. Return "" if spans can be sent."""
+    """Explain why spans cannot be sent and how to fix this, or return ""."""
     asked = next((environ[name] for name in _ENDPOINTS if environ.get(name)), "")
     protocol = next((environ[name] for name in _PROTOCOLS if environ.get(name)), _PROTOCOL)
     if protocol != _PROTOCOL:
