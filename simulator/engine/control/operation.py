@@ -25,9 +25,7 @@ RowArguments = ParamSpec("RowArguments")
 
 @dataclass
 class Raw(Generic[Shape]):
-    """A response whose body is already encoded: bytes, or the parts of a long list. The type parameter is the type of
-    the JSON body, or `str` if the body is not JSON.
-    """
+    """A response that is already encoded. The type parameter is the type of the JSON body, or `str` without JSON."""
 
     body: Content
     status: int = 200
@@ -115,9 +113,7 @@ class ControlOperation:
     query: Query | None = field(default_factory=dict)
     """The query parameters, or None if any are allowed."""
     catches_up: bool = True
-    """Whether due timers of the world fire before the handler runs. False for calls that delete, freeze or replace a
-    world, because they must work regardless of how many timers are due.
-    """
+    """Whether due timers fire before the handler. Deleting or replacing a world must work with any number of them."""
     max_bytes: int = MAX_BYTES
     """The maximum body size. A longer body is refused, or truncated if `cuts` is set."""
     cuts: bool = False

@@ -68,9 +68,7 @@ class Action(Generic[TargetT, ParametersT]):
     guard: Callable[[World, TargetT], str | None] = lambda world, record: None
     """Called if the state table allows the action. Returns the reason why the action is still refused, or None."""
     check: Callable[[ParametersT], Iterable[Wrong]] = lambda parameters: ()
-    """Yields the problems in the parameters that the model does not detect. These problems must not depend on the world
-    or the target, so that invalid scenarios are rejected when they are read.
-    """
+    """Yields problems in the parameters that the model does not detect, whatever the world and the target."""
     names_event: str = ""
     """The parameter that contains the name of an event."""
     makes: str = ""

@@ -15,9 +15,7 @@ from simulator.kernel.world import World
 
 @dataclass(frozen=True, slots=True)
 class EventType:
-    """One row of the event catalogue. The state tables declare which transitions emit an event. The resource kinds and
-    statuses of the event are derived from these transitions.
-    """
+    """One row of the event catalogue. Its kinds and statuses are derived from the transitions that emit it."""
 
     name: str
     sent_when: str

@@ -89,9 +89,7 @@ class Kind(Generic[KindT]):
     parent: str = ""
     """The field in `refers` that contains the id of the parent resource."""
     named_by: tuple[str, ...] = ()
-    """The paths in objects and requests that contain the id of a resource of this kind. If a scenario rule matches on
-    one of these paths, its `where` can check the resource as `root`.
-    """
+    """Paths to the id of such a resource in objects and requests. A rule's `where` on them can check it as `root`."""
     collection: str = ""
     """The API path of resources of this kind, if there are operations on them."""
     standing: Callable[[World, str], KindT | None] | None = None

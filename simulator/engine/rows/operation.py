@@ -82,9 +82,7 @@ class ProbeOutcome:
 
 @dataclass(frozen=True)
 class Probe:
-    """A signed test request to a webhook endpoint. The server sends the test request before it responds to the API
-    call. `then` returns the response to the API call, given the result of the test request.
-    """
+    """A signed test request that precedes the response to the API call, which `then` returns, given its result."""
 
     url: str
     raw: bytes

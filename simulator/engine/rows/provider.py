@@ -55,9 +55,7 @@ class Provider:
     name: str
     """The display name of the service."""
     rooms: tuple[Room, ...]
-    """The packages (rooms) of the service, in import order: a package may import only the packages before it. The
-    engine's package `webhooks` is one of them.
-    """
+    """The packages (rooms). Each may import only those before it. The engine's package `webhooks` is one of them."""
     environments: Mapping[str, str]
     """The environments of an account, with their base paths. The first environment is the default."""
     environment_names: Mapping[str, str] = field(default_factory=dict, kw_only=True)

@@ -14,9 +14,7 @@ from simulator.kernel.world import World
 
 @dataclass(frozen=True)
 class Wording:
-    """A provider's functions that change errors, responses and events if a world has selected alternatives to
-    assumptions. The default functions change nothing.
-    """
+    """A provider's functions that change errors, responses and events in worlds with selected alternatives."""
 
     refusal: Callable[[World, ApiError], ApiError] = lambda world, error: error
     """Returns a refusal with the code, status and headers that apply in this world."""

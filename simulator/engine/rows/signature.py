@@ -42,9 +42,7 @@ class Signature:
         return (self.timestamp_header, stamp), (self.signature_header, self.sign(key, stamp, raw))
 
     def problem(self, headers: Mapping[str, str], raw: bytes, keys: Iterable[str], now_ms: float) -> str:
-        """Return the reason why a receiver must refuse a request that arrives at `now_ms`, or "" if one of the keys
-        verifies the request. Header names must be in lower case.
-        """
+        """Return why a receiver must refuse a request at `now_ms`, or "". Header names must be in lower case."""
         stamp = headers.get(self.timestamp_header.lower(), "")
         signature = headers.get(self.signature_header.lower(), "")
         if not _MILLISECONDS.fullmatch(stamp) or not signature:

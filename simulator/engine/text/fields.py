@@ -113,9 +113,7 @@ def refusal_of(found: Sequence[Wrong], *, nulls: bool = False) -> ApiError:
 
 
 def wrongs_of(error: ValidationError, raw: object) -> list[Wrong]:
-    """Return the problems that pydantic reports, each with its location in the input. If several variants of a union
-    report a problem with the same value, their messages are merged into one sentence.
-    """
+    """Return the problems that pydantic reports. Those of several variants of a union become one sentence."""
     places: dict[tuple[int | str, ...], list[ErrorDetails]] = {}
     for detail in error.errors(include_url=False):
         places.setdefault(_within(raw, detail), []).append(detail)

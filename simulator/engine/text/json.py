@@ -32,17 +32,13 @@ _LARGEST = repr(sys.float_info.max).encode()
 _INT64 = range(-(2**63), 2**64)
 _INT64_DIGITS = 20
 _LONGEST_POWER = 4_000
-"""The maximum length of an exponent that is parsed. A longer exponent is compared as a string. Python does not parse
-integers with more than 4,300 digits.
-"""
+"""The length up to which an exponent is parsed. Python parses at most 4,300 digits."""
 _SPARE = 64 * 1024
 """The size in bytes below which a result is copied. orjson returns its whole output buffer, which has at least 4 KB."""
 
 
 def dumps(value: object) -> bytes:
-    """Return UTF-8 JSON without whitespace. Fields keep their order. A short result is copied, to release the unused
-    part of orjson's output buffer.
-    """
+    """Return UTF-8 JSON without whitespace. A short result is copied, to release the rest of orjson's buffer."""
     raw = orjson.dumps(value, default=_encode)
     return bytes(memoryview(raw)) if len(raw) < _SPARE else raw
 

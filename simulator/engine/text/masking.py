@@ -54,9 +54,7 @@ _LONG = 12
 
 
 class Masker:
-    """Masks secrets in saved and displayed data. `secrets` are additional secrets, such as the control token, which are
-    masked wherever they occur.
-    """
+    """Masks secrets in saved and displayed data, including the additional `secrets`, wherever they occur."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         known = [secret for secret in secrets if len(secret) >= _SHORTEST]

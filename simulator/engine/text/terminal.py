@@ -11,9 +11,7 @@ from simulator.kernel.patterns import compile_late
 STEERING = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufff9-\ufffb"
 )
-"""The characters to escape, as part of a character class in a pattern. They are C0 except tab and newline, DEL, C1,
-bidirectional controls and lone surrogates.
-"""
+"""The characters to escape: C0 except tab and newline, DEL, C1, bidirectional controls and lone surrogates."""
 
 _STEERING = compile_late(f"[{STEERING}]")
 

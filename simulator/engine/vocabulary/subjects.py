@@ -59,9 +59,7 @@ def is_end(subjects: tuple[Subject, ...]) -> bool:
 
 
 def statuses_after(kind: Kind, event: EventType) -> tuple[str, ...]:
-    """Return the statuses of one kind of resource after an event: the targets of the transitions that emit it. If no
-    transition emits the event, return the event's `in_status`.
-    """
+    """Return the targets of a kind's transitions that emit an event, or else the event's `in_status`."""
     if event.in_status:
         return (event.in_status,) if kind.name == event.object else ()
     rows = (kind.machine.initial, *kind.machine.rows.values())

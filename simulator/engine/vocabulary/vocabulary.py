@@ -27,9 +27,7 @@ RowT = TypeVar("RowT", bound=EventType | ErrorCode)
 
 
 def by_name(what: str, rows: Iterable[AnyRow], name_of: Callable[[AnyRow], str]) -> dict[str, AnyRow]:
-    """Return a dictionary of rows by name, in the order of `rows`. `what` describes the rows in the error message.
-    Raise `ValueError` if a name occurs twice, because a dictionary would silently drop one of the two rows.
-    """
+    """Return a dictionary of rows by name. Raise `ValueError` if a name of `what` occurs twice."""
     found: dict[str, AnyRow] = {}
     for row in rows:
         name = name_of(row)
@@ -200,9 +198,7 @@ def wiring_of(
     on_created: tuple[CreationListener, ...] = (),
     on_failure: FailureHandler | None = None,
 ) -> Wiring:
-    """Return the timers, listeners and declarations for a world. Listeners of packages are called before those in the
-    arguments. Raise `ValueError` if two timers have the same name.
-    """
+    """Return the timers, listeners and declarations for a world. Listeners of packages are called first."""
     rooms = vocabulary.provider.rooms
     return Wiring(
         timers=by_name("timers", (*vocabulary.timers.values(), *timers), lambda row: row.kind),

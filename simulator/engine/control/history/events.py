@@ -142,9 +142,7 @@ class Waker(Watcher):
 async def wait_until(
     call: ControlCall, find: Callable[[], Found | None], changed: asyncio.Event, timeout_seconds: float
 ) -> Found | None:
-    """Call `find` at once and each time `changed` is set, until `find` returns a result. Return that result, or None
-    after the timeout. Raise `ClientDisconnect` if the client disconnects first.
-    """
+    """Return the result of `find`, called at once and each time `changed` is set, or None after the timeout."""
 
     async def wait() -> Found:
         while (found := find()) is None:

@@ -166,9 +166,7 @@ class _Collector:
 
 
 class _Emitted:
-    """Assigns the events about a resource to its transitions. Transitions with the same cause and time are
-    distinguished by the events that the state table declares for them.
-    """
+    """Assigns the events about a resource to its transitions by cause, time and the events in the state table."""
 
     def __init__(
         self, world: World, record: Record | None, events: list[_Numbered], remaining: dict[str, _Numbered]

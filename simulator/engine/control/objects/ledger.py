@@ -88,9 +88,7 @@ async def ledger(call: ControlCall) -> Raw[LedgerBooks]:
 
 
 class _Books:
-    """The sums and entries of one environment. The first call reads all entries, in chunks. Later calls read only the
-    entries added since the last call, so their cost does not depend on the length of the ledger.
-    """
+    """The sums and entries of one environment. A call reads only entries added since the last call, in chunks."""
 
     def __init__(self, world: World) -> None:
         self._rows = AppendedRows(world.store[ENTRIES])

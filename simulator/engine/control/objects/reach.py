@@ -86,9 +86,7 @@ class _Route:
         self._has_begun = self._moved_clock = False
 
     async def follow(self, start: Setup, usual: drive.Drive | None = None) -> TriggerAnswer:
-        """Create the required resources, then perform the steps in `usual`. If `usual` is None, follow the first legal
-        path to the event. Raise `ControlError` 409 if the event cannot be produced.
-        """
+        """Create the resources, then follow `usual` or the first legal path, or raise `ControlError` 409."""
         self._subject = start.subject
         with self._world.change(self._cause):
             rest = self._begin(start, usual)
@@ -116,9 +114,7 @@ class _Route:
     # Path selection
 
     def _begin(self, start: Setup, usual: drive.Drive | None) -> drive.Drive:
-        """Run the steps that create the object, then the first legal path to the event, up to its first wait. Return
-        the remaining steps of this path. Call this inside a transaction.
-        """
+        """Create the object and follow the first legal path, in a transaction. Return its steps from a wait on."""
         self._instant(start.drive)
         if self._reached() is not None:
             return ()

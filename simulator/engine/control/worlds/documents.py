@@ -220,9 +220,7 @@ def _settings(blueprint: JsonObject) -> JsonObject:
 
 
 def _table(name: str, pairs: object, contents: Contents, dropped: DroppedRows) -> dict[str, Any]:
-    """Return the rows of a table. Unreadable rows of a journal are omitted and counted in `dropped`. A table that this
-    version does not know is preserved unchanged.
-    """
+    """Return the rows of a table, unchanged if it is unknown. Unreadable rows of a journal are only counted."""
     pairs = read_down_to(pairs, 2) if isinstance(pairs, bytes) else pairs
     if not isinstance(pairs, list):
         raise StateError(f"tables.{name}", "it must be a list of pairs [key, row]")

@@ -163,9 +163,7 @@ def _keys_of(call: ControlCall, world_id: str) -> str:
 
 @contextmanager
 def _as_control_error(call: ControlCall) -> Iterator[None]:
-    """Convert errors in a `with` block to `ControlError`. The status is 409 if another world has the same id or keys,
-    and 400 if the initial state of a scenario cannot be set.
-    """
+    """Convert errors to `ControlError`: 409 for an id or keys in use, 400 for an initial state that cannot be set."""
     try:
         yield
     except WorldExists as error:
