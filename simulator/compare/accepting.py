@@ -26,27 +26,20 @@ class Accepted:
 
     reason: str
     matches: Shown
-    """A pattern for each field of the difference that must match."""
+    """A pattern for each field of the difference that must match. `*` matches any characters. Brackets are literal."""
     place: str
     excused: int = 0
 
     def excuses(self, difference: Shown) -> bool:
         """Return True if all patterns of this entry match the difference. Count the differences that match."""
+        shown = {name: str(value) for name, value in difference.items()}
+        shown["pointer"] = re.sub(r"/[0-9]+(?=/|$)", "/[]", shown["pointer"])
         is_known = all(
-            name in difference and _fits(_shown(name, difference[name]), str(pattern))
+            name in shown and fnmatchcase(shown[name], str(pattern).replace("[", "[[]"))
             for name, pattern in self.matches.items()
         )
         self.excused += is_known
         return is_known
-
-
-def _shown(name: str, value: object) -> str:
-    return re.sub(r"/[0-9]+(?=/|$)", "/[]", str(value)) if name == "pointer" else str(value)
-
-
-def _fits(text: str, pattern: str) -> bool:
-    """Return True if a string matches a pattern. `*` matches any characters. Brackets have no special meaning."""
-    return fnmatchcase(text, pattern.replace("[", "[[]"))
 
 
 def excused(accepted: Iterable[Accepted]) -> list[str]:
@@ -56,11 +49,8 @@ def excused(accepted: Iterable[Accepted]) -> list[str]:
 
 def unused(accepted: Iterable[Accepted]) -> list[str]:
     """Return a message for each entry that matched no difference."""
-    return [
-        f"{one.place}: no difference matches this entry ({one.reason}). Delete it"
-        for one in accepted
-        if not one.excused
-    ]
+    words = "no difference matches this entry"
+    return [f"{one.place}: {words} ({one.reason}). Delete it" for one in accepted if not one.excused]
 
 
 def read_accepted(path: Path) -> list[Accepted]:
@@ -84,7 +74,6 @@ def _entry(row: object, place: str) -> Accepted:
         if name not in _MATCHED:
             raise BadAccepted(f"{place}.{name}: is not a field{did_you_mean(str(name), _MATCHED)}")
     if not matches:
-        raise BadAccepted(
-            f"{place}: does not say which differences are accepted. Add one of the fields {', '.join(_MATCHED)}"
-        )
+        words = "does not say which differences are accepted. Add one of the fields"
+        raise BadAccepted(f"{place}: {words} {', '.join(_MATCHED)}")
     return Accepted(row["reason"], matches, place)

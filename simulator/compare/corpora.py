@@ -1,11 +1,10 @@
-"""Replays a corpus (a directory of recordings) in the simulator or against the real service, and lists the differences
-that are not accepted.
-"""
+"""Replays a corpus (a directory of recordings), and lists the differences that are not accepted."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import field
 
 from simulator.compare.accepting import Accepted, excused
@@ -51,32 +50,24 @@ def compare_corpus(
     """
     result = Judged(accepted=list(accepted), is_service=target is not None)
     result.skipped += map(str, corpus.damaged)
-    simulators = None if target is not None else Simulators()
-    try:
+    with closing(Simulators()) as simulators:
         for recording in corpus.recordings:
             if not recording.exchanges:
                 continue
-            if simulators is None:
-                assert target is not None
-                played = replay(recording, target, Schedule(recording))
-            else:
+            if target is None:
                 played = _in_a_world(recording, simulators, observed)
+            else:
+                played = replay(recording, target, Schedule(recording))
             counterparts = Counterparts()
             for one in played:
                 _compare(recording.name, one, result, values, counterparts)
-    finally:
-        if simulators is not None:
-            simulators.close()
     return result
 
 
 def _in_a_world(recording: Recording, simulators: Simulators, observed: Sequence[Shown]) -> list[Replayed]:
     def play(schedule: Schedule) -> list[Replayed]:
-        player = LocalPlayer(simulators, schedule.begins, {}, observed)
-        try:
+        with closing(LocalPlayer(simulators, schedule.begins, {}, observed)) as player:
             return replay(recording, player, schedule)
-        finally:
-            player.close()
 
     return play(scheduled(recording, play))
 
@@ -87,9 +78,8 @@ def _compare(name: str, one: Replayed, result: Judged, values: bool, counterpart
     if one.played is None:
         result.skipped.append(f"{name}:{recorded.n} {what}: {one.why_not}")
         return
-    if recorded.direction == "webhook":
-        place = f"event {recorded.operation}" if recorded.operation else ""
-    else:
+    place = f"event {recorded.operation}" if recorded.operation else ""
+    if recorded.direction == "call":
         place = place_of(recorded.method, recorded.path, one.played.status or 0)
     counterparts.learn(recorded, one.played)
     differ = differing(place, values=values, agree=counterparts.agree)
@@ -122,11 +112,9 @@ def _differences(recorded: Exchange, played: Exchange, values: bool, differ: Dif
 
 
 class Counterparts:
-    """The ids and other values of a recording, each with the value that replaces it in the replay.
-
-    Both sides are sanitised with different keys, so equal strings have different pseudonyms. A string of the replay and
-    a pseudonym become a pair when both occur for the first time, at the same location of a request or response. From
-    then on, each of them corresponds only to the other.
+    """The ids and other values of a recording, each with the value that replaces it in the replay. Both sides are
+    sanitised with different keys, so equal strings have different pseudonyms. Two values become a pair when both occur
+    for the first time, at the same location of a request or response.
     """
 
     def __init__(self) -> None:

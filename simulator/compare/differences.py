@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import TypeAlias, TypeGuard
 
 from simulator.compare.verdicts import CHANGES, Meaning, listed_values
@@ -43,12 +44,10 @@ class Difference:
 
     def readable(self, *, is_service: bool = False) -> str:
         """Return the difference as a line. `is_service`: the other response is from the service, too."""
-        place = f" at {self.pointer}" if self.pointer else ""
+        what = f"{self.kind} at {self.pointer}" if self.pointer else self.kind
         side, meaning = ("now", CHANGES[self.meaning][0]) if is_service else ("simulated", self.meaning)
-        return (
-            f"#{self.entry} {self.call}: {self.kind}{place}: recorded {self.recorded!r}, {side} {self.simulated!r}"
-            f" ({meaning})"
-        )
+        values = f"recorded {self.recorded!r}, {side} {self.simulated!r}"
+        return f"#{self.entry} {self.call}: {what}: {values} ({meaning})"
 
 
 def is_id(value: object) -> TypeGuard[str]:
@@ -152,9 +151,6 @@ def _spans(recorded: dict[str, object], simulated: dict[str, object], pointer: s
 
 def _span(answer: dict[str, object], start: str, end: str) -> int | None:
     first, last = answer.get(start), answer.get(end)
-    if not (is_time(first) and is_time(last)):
-        return None
-    try:
-        return parse_timestamp(last) - parse_timestamp(first)
-    except ValueError:
-        return None
+    with suppress(ValueError):
+        return parse_timestamp(last) - parse_timestamp(first) if is_time(first) and is_time(last) else None
+    return None

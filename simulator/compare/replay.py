@@ -1,8 +1,6 @@
-"""Replays recorded calls against a new simulator, which has different ids, tokens and times.
-
-The clock in the replay follows the recording. Outside events are not recorded, so scenarios replace them. The default
-scenario is the autopilot. If a returned object does not have its recorded status, actions change the status and the
-call is repeated. A status is reported as a difference only if no action leads to the recorded status.
+"""Replays recorded calls against a new simulator, which has different ids, tokens and times. The clock follows the
+recording. Scenarios replace outside events, which are not recorded. If a returned object does not have its recorded
+status, actions change the status and the call is repeated.
 """
 
 from __future__ import annotations
@@ -84,17 +82,15 @@ class _Replay:
         self._names: dict[str, str] = {}
         self._environment = self._world.environments[0]
         self._tokens: dict[str, str] = {}
-        self._known: set[str] = set()
 
     async def step(self, entry: RecordedCall) -> None:
         if entry.method == "POST" and entry.path == "/webhooks":
             self.result.skipped.append(f"#{entry.number} POST /webhooks: the receiver does not exist during a replay")
             return
-        unknown = [name for name in _ids(entry) if name not in self._names and name not in self._known]
+        unknown = [name for name in _ids(entry) if name not in self._names]
         if unknown and entry.status != 404:
-            self.result.skipped.append(
-                f"#{entry.number} {entry.method} {entry.path}: {unknown[0]} is older than the recording"
-            )
+            what = f"#{entry.number} {entry.method} {entry.path}"
+            self.result.skipped.append(f"{what}: {unknown[0]} is older than the recording")
             return
         if entry.at_ms > self._world.now_ms:
             await self._application.runtime.driver.advance(self._world, entry.at_ms)
@@ -106,7 +102,8 @@ class _Replay:
 
     async def _call(self, entry: RecordedCall) -> Reply:
         path = "/".join(self._names.get(part, part) for part in entry.path.split("/"))
-        query = "&".join(_renamed_pair(pair, self._names) for pair in entry.query.split("&")) if entry.query else ""
+        pairs = [pair.partition("=") for pair in entry.query.split("&")]
+        query = "&".join(f"{name}{equals}{self._names.get(value, value)}" for name, equals, value in pairs)
         headers = {name: entry.headers[name] for name in KEPT_HEADERS if name in entry.headers}
         if headers.get("content-type") == "":
             headers["content-type"] = UNKNOWN_TYPE
@@ -148,12 +145,7 @@ class _Replay:
     def _bring(self, entry: RecordedCall, reply: Reply) -> bool:
         """Perform actions that change an object to its recorded status. Return True if the status changed."""
         shown, recorded = reply.body, entry.answer
-        if (
-            entry.method != "GET"
-            or reply.status != 200
-            or not isinstance(shown, dict)
-            or not isinstance(recorded, dict)
-        ):
+        if (entry.method, reply.status) != ("GET", 200) or not (isinstance(shown, dict) and isinstance(recorded, dict)):
             return False
         wanted, target = recorded.get("status"), shown.get("id")
         if not isinstance(target, str) or wanted == shown.get("status"):
@@ -174,21 +166,16 @@ class _Replay:
                 self._learn(theirs, ours)
         elif is_id(recorded) and is_id(simulated):
             self._names.setdefault(recorded, simulated)
-            self._known.add(recorded)
 
     def _report(self, entry: RecordedCall, status: int, simulated: object) -> None:
+        place = place_of(entry.method, entry.path, status)
+        differ = differing(place, values=self._values)
+        found = compare_answers(entry.answer, simulated, values=self._values, differ=differ)
         if status != entry.status:
-            theirs, ours = with_code(entry.status, entry.answer), with_code(status, simulated)
-            self._differs(entry, status, ("status", "", theirs, ours))
-            return
-        differ = differing(place_of(entry.method, entry.path, status), values=self._values)
-        for found in compare_answers(entry.answer, simulated, values=self._values, differ=differ):
-            self._differs(entry, status, found)
-
-    def _differs(self, entry: RecordedCall, status: int, found: tuple[str, str, object, object]) -> None:
-        kind, pointer, recorded, _ = found
-        meaning = meaning_of(place_of(entry.method, entry.path, status), kind, pointer, recorded)
-        self.result.differences.append(Difference(entry.number, f"{entry.method} {entry.path}", *found, meaning))
+            found = iter([("status", "", with_code(entry.status, entry.answer), with_code(status, simulated))])
+        for kind, pointer, theirs, ours in found:
+            meaning, what = meaning_of(place, kind, pointer, theirs), f"{entry.method} {entry.path}"
+            self.result.differences.append(Difference(entry.number, what, kind, pointer, theirs, ours, meaning))
 
 
 def with_code(status: int, answer: object) -> str:
@@ -206,8 +193,3 @@ def _ids_in(value: object) -> list[str]:
     if isinstance(value, dict):
         return [found for name, item in value.items() if name.endswith("_id") for found in _ids_in(item)]
     return [value] if is_id(value) else []
-
-
-def _renamed_pair(pair: str, names: dict[str, str]) -> str:
-    name, equals, value = pair.partition("=")
-    return f"{name}{equals}{names.get(value, value)}"

@@ -55,14 +55,14 @@ def meaning_of(place: str, kind: str, pointer: str, recorded: object) -> Meaning
     if kind == "shape":
         return "addition" if recorded != "absent" else _promise(_facts().get((field, "required")))
     if kind in ("state", "value"):
-        listed = _values(field)
+        listed = listed_values(place, pointer)
         return "world" if recorded in listed or not listed else _promise(_facts().get((field, "enum")))
     return _promise(_facts().get((field, "type" if kind == "type" else "field")))
 
 
 def listed_values(place: str, pointer: str) -> frozenset[str]:
     """Return the values that the contract lists for a field, or an empty set if it lists none."""
-    return _values(_field(place, pointer))
+    return _enumerations().get(_field(place, pointer), frozenset())
 
 
 def _field(place: str, pointer: str) -> str:
@@ -94,10 +94,6 @@ def _facts() -> dict[tuple[str, str], Fact]:
         if key not in found or fact.promised:
             found[key] = fact
     return found
-
-
-def _values(field: str) -> frozenset[str]:
-    return _enumerations().get(field, frozenset())
 
 
 @cache

@@ -1,9 +1,7 @@
-"""Changes between two contracts, and whether each change breaks clients of the older contract.
-
-A change breaks clients if it removes or weakens something that the specification requires of a response. Additions and
-loosened rules do not break clients. Changes to assumptions do not break clients either, unless every client of the
-older contract is affected: valid requests are refused or change their meaning, a success has a different status, or a
-closed enum in a response has a new value.
+"""Changes between two contracts, and whether each change breaks clients of the older contract. A change breaks clients
+if it removes or weakens something that the specification requires of a response. A change to an assumption breaks
+clients only if every client is affected: valid requests are refused or change their meaning, a success has a different
+status, or a closed enum in a response has a new value.
 """
 
 from __future__ import annotations
@@ -25,6 +23,7 @@ from simulator.contract.facts import (
     facts_of,
     without_variants,
 )
+from simulator.engine.text.reports import counted
 from simulator.kernel.dataclass import dataclass
 
 Verdict: TypeAlias = Literal[
@@ -54,9 +53,8 @@ _RULES: dict[tuple[Side, str], tuple[Verdict, Verdict]] = {
 }
 """The verdicts for a removed fact and for an added fact, by side and keyword. All other keywords are restrictions."""
 _RESTRICTION: dict[Side, tuple[Verdict, Verdict]] = {
-    "request": ("loosened", "tightened"),
-    "answer": ("weakened", "strengthened"),
-}
+    "request": ("loosened", "tightened"), "answer": ("weakened", "strengthened"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -96,34 +94,28 @@ def changes(old: Schema, new: Schema) -> list[Change]:
     change, regardless of its fields.
     """
     before, after = facts_of(old), facts_of(new)
-    found = [
-        *_one_sided(before, after, gone=True),
-        *_one_sided(after, before, gone=False, older=before),
-        *_moved(before, after),
-    ]
+    found = [*_one_sided(before, after, gone=True), *_one_sided(after, before, gone=False), *_moved(before, after)]
     # A change of a whole union is reported once, not for each variant.
-    whole = {(change.place, change.keyword, change.verdict) for change in found}
+    whole = {(change.place, change.keyword, change.verdict) for change in found if "<" not in change.place}
     found = [
         change
         for change in found
-        if (outer := without_variants(change.place)) == change.place
-        or (outer, change.keyword, change.verdict) not in whole
+        if "<" not in change.place or (without_variants(change.place), change.keyword, change.verdict) not in whole
     ]
     return sorted(found, key=lambda change: (not change.breaks, not change.promised, change.place, change.keyword))
 
 
 def readable(found: Sequence[Change]) -> str:
     """Return all changes as text: breaking changes, other changes, and a summary."""
-    broken = [change.readable() for change in found if change.breaks]
-    rest = [change.readable() for change in found if not change.breaks]
-    lines = []
-    for title, rows in (("Breaking changes", broken), ("Other changes", rest)):
-        if rows:
-            lines += [f"{title}:", *(f"  {row}" for row in rows), ""]
     if not found:
         return "the contracts are equivalent"
+    broken = [change for change in found if change.breaks]
+    lines = []
+    for title, rows in (("Breaking changes", broken), ("Other changes", [one for one in found if not one.breaks])):
+        if rows:
+            lines += [f"{title}:", *(f"  {row.readable()}" for row in rows), ""]
     clients = f"{len(broken) or 'none'} of them break{'s' * (len(broken) < 2)} clients"
-    return "\n".join([*lines, f"{len(found)} {'change' if len(found) == 1 else 'changes'}, {clients}"])
+    return "\n".join([*lines, f"{counted(len(found), 'change')}, {clients}"])
 
 
 def unnamed(found: Iterable[Change], changelog: str) -> list[Change]:
@@ -132,20 +124,17 @@ def unnamed(found: Iterable[Change], changelog: str) -> list[Change]:
     return [one for one in found if one.breaks and not any(re.fullmatch(name, one.place.strip()) for name in named)]
 
 
-def _one_sided(facts: Facts, others: Facts, *, gone: bool, older: Facts | None = None) -> list[Change]:
+def _one_sided(facts: Facts, others: Facts, *, gone: bool) -> list[Change]:
     """Return a change for each statement about the contract that is missing in `others`. If an object is missing
-    completely, the statements about its fields are not reported separately.
+    completely, the statements about its fields are not reported separately. `gone`: `others` is the newer contract.
     """
     lacking = {fact.place for key, fact in facts.items() if key not in others and fact.keyword in _PLACES}
     listing = {fact.place for fact in others.values() if fact.keyword == "enum"}
     closed = {fact.place for fact in others.values() if fact.is_closed}
     result = []
     for key, fact in facts.items():
-        if (
-            key in others
-            or fact.keyword == "variant"
-            or _inside(fact, lacking, but_required=not gone and fact.side == "request")
-        ):
+        but_required = not gone and fact.side == "request"
+        if key in others or fact.keyword == "variant" or _inside(fact, lacking, but_required=but_required):
             continue
         removed, added = _RULES.get((fact.side, fact.keyword), _RESTRICTION[fact.side])
         if fact.keyword == "enum" and fact.place not in listing:  # the whole enum was added or removed
@@ -154,11 +143,9 @@ def _one_sided(facts: Facts, others: Facts, *, gone: bool, older: Facts | None =
             added = "widened"
         elif fact.keyword == SECURITY and _is_admitted(fact, others):
             removed = "loosened"
-        promised = fact.promised if older is None else _was_promised(fact, older)
-        if gone:
-            result.append(Change(fact.place, fact.keyword, fact.value, None, removed, promised, fact.basis))
-        else:
-            result.append(Change(fact.place, fact.keyword, None, fact.value, added, promised, fact.basis))
+        old, new, verdict = (fact.value, None, removed) if gone else (None, fact.value, added)
+        promised = fact.promised if gone else _was_promised(fact, others)
+        result.append(Change(fact.place, fact.keyword, old, new, verdict, promised, fact.basis))
     return result
 
 
@@ -211,14 +198,11 @@ def _moved(before: Facts, after: Facts) -> list[Change]:
         other = after.get(key)
         if other is None or other.value == fact.value or fact.keyword not in (*BOUNDS, *FORMS, DEFAULT):
             continue
-        loosened, tightened = _RESTRICTION[fact.side]
-        verdict: Verdict
-        if fact.keyword == DEFAULT:
-            verdict = "changed"
-        elif fact.keyword in FORMS:
+        verdict: Verdict = "changed"
+        if fact.keyword in FORMS:
             verdict = "tightened" if fact.side == "request" else "weakened"
-        else:
+        elif fact.keyword in BOUNDS:
             narrower = (float(other.value) > float(fact.value)) == (BOUNDS[fact.keyword] == "lower")
-            verdict = tightened if narrower else loosened
+            verdict = _RESTRICTION[fact.side][narrower]
         result.append(Change(fact.place, fact.keyword, fact.value, other.value, verdict, fact.promised, fact.basis))
     return result

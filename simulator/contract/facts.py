@@ -1,8 +1,6 @@
-"""A contract as a flat list of facts, for comparison and lookup.
-
-A fact is a single statement about a location in the contract: a field exists, is required, has a type or a possible
-value, or an operation returns a status or code. A fact is specified if it has `x-provenance: specified` and its
-keyword is not listed in `x-assumed`. In a document without these annotations, all facts count as specified.
+"""A contract as a flat list of facts, for comparison and lookup. A fact is specified if it has `x-provenance:
+specified` and its keyword is not listed in `x-assumed`. In a document without these annotations, all facts count as
+specified.
 """
 
 from __future__ import annotations
@@ -16,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 import orjson
 
 from simulator.contract.files import followed, operations_of
+from simulator.engine.text.reports import counted
 from simulator.kernel.dataclass import dataclass
 
 Schema: TypeAlias = Mapping[str, Any]
@@ -23,14 +22,8 @@ Side: TypeAlias = Literal["request", "answer"]
 """The party that must comply. `request` means the client, and `answer` the service, including its events."""
 
 BOUNDS = {
-    "minimum": "lower",
-    "exclusiveMinimum": "lower",
-    "minLength": "lower",
-    "minItems": "lower",
-    "maximum": "upper",
-    "exclusiveMaximum": "upper",
-    "maxLength": "upper",
-    "maxItems": "upper",
+    **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems"), "lower"),
+    **dict.fromkeys(("maximum", "exclusiveMaximum", "maxLength", "maxItems"), "upper"),
 }
 """Numeric keywords, and the end of the range that each of them limits."""
 FORMS = ("pattern", "format", "conditions")
@@ -51,7 +44,9 @@ _SAID = frozenset(("description", "title", "examples", "example", "default"))
 
 @dataclass(frozen=True)
 class Fact:
-    """One statement about a contract."""
+    """One statement about a contract: a field exists, is required, has a type or a possible value, or an operation
+    returns a status or code.
+    """
 
     place: str
     """The location that the statement is about.
@@ -106,9 +101,11 @@ class _Reader:
         self, place: str, keyword: str, value: str | float, side: Side, marks: _Marks, *, is_closed: bool = False
     ) -> None:
         promised = marks.promised and keyword not in marks.guessed
-        fact = Fact(place, keyword, value, side, promised, marks.basis, is_closed)
-        known = self.facts.get(fact.key)
-        if known is None or (fact.promised and not known.promised):
+        self.keep(Fact(place, keyword, value, side, promised, marks.basis, is_closed))
+
+    def keep(self, fact: Fact) -> None:
+        """Add a fact. A specified fact replaces an assumed one with the same key."""
+        if fact.key not in self.facts or (fact.promised and not self.facts[fact.key].promised):
             self.facts[fact.key] = fact
 
     def followed(self, part: Schema) -> Schema:
@@ -168,19 +165,18 @@ class _Reader:
 
     def codes(self, schema: Schema) -> Schema:
         """Return the error codes that an error envelope's schema lists."""
-        for part in self.parts(schema):
-            error = self.followed(part.get("properties", {}).get("error", {}))
-            for inner in self.parts(error):
-                code = self.followed(inner.get("properties", {}).get("code", {}))
+        for error in self.members(schema, "error"):
+            for code in self.members(error, "code"):
                 if "x-codes" in code:
                     return dict(code["x-codes"])
         return {}
 
-    def parts(self, schema: Schema) -> Iterator[Schema]:
+    def members(self, schema: Schema, name: str) -> Iterator[Schema]:
+        """Yield the schemas of a field in a schema and in its `allOf` parts."""
         schema = self.followed(schema)
-        yield schema
+        yield self.followed(schema.get("properties", {}).get(name, {}))
         for part in schema.get("allOf", ()):
-            yield from self.parts(part)
+            yield from self.members(part, name)
 
     def merged(self, schema: Schema) -> Schema:
         """Return a schema merged with its `allOf` parts. A merged enum contains the values that all parts accept."""
@@ -200,16 +196,13 @@ class _Reader:
             if name in first and name in second:
                 whole[name] = [*first[name], *(item for item in second[name] if item not in first[name])]
         if "properties" in first and "properties" in second:
-            shared = first["properties"].keys() & second["properties"].keys()
-            whole["properties"] = {**first["properties"], **second["properties"]} | {
-                name: self.both(first["properties"][name], second["properties"][name])
-                for name in first["properties"]
-                if name in shared
-            }
-        lists = [_values_of(part) for part in (first, second) if _values_of(part)]
-        if len(lists) == 2:
+            ours, theirs = first["properties"], second["properties"]
+            both = {name: self.both(ours[name], theirs[name]) for name in ours if name in theirs}
+            whole["properties"] = {**ours, **theirs, **both}
+        values, others = _values_of(first), _values_of(second)
+        if values and others:
             whole.pop("const", None)
-            whole["enum"] = [value for value in lists[0] if value in lists[1]]
+            whole["enum"] = [value for value in values if value in others]
         return whole
 
     def schema(self, place: str, schema: Schema, side: Side, marks: _Marks) -> None:
@@ -247,8 +240,7 @@ class _Reader:
         conditions = sorted([*schema.get(_RULES, ()), *unnamed])
         if conditions:  # a digest is enough to detect a change
             digest = sha256("\n".join(conditions).encode()).hexdigest()[:8]
-            count = f"{len(conditions)} condition{'' if len(conditions) == 1 else 's'}"
-            self.add(place, "conditions", f"{count} ({digest})", side, own)
+            self.add(place, "conditions", f"{counted(len(conditions), 'condition')} ({digest})", side, own)
 
     def own(self, place: str, schema: Schema, side: Side, marks: _Marks) -> None:
         types = schema.get("type", ())
@@ -300,9 +292,7 @@ class _Reader:
         for facts in read:
             for key, fact in facts.items():
                 if fact.keyword in _IN_ANY or all(key in others or _silent(place, fact, others) for others in read):
-                    known = self.facts.get(key)
-                    if known is None or (fact.promised and not known.promised):
-                        self.facts[key] = fact
+                    self.keep(fact)
         return unnamed
 
 

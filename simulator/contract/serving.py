@@ -93,50 +93,22 @@ def _page() -> HtmlPage:
 
 
 CONTRACT_ROWS: tuple[ControlOperation, ...] = (
-    _document(
-        "openapi.yaml",
-        "openapi_yaml",
-        "The contract of the API",
-        "The contract of the simulated API, with the address and the keys of this server.",
-    ),
-    _document(
-        "openapi.json",
-        "openapi_json",
-        "The same as JSON",
-        "The contract of the simulated API as JSON, with the address and the keys of this server.",
-    ),
-    _document(
-        STRICT,
-        "openapi_strict_yaml",
-        "The strict contract, for validators and fuzzers",
-        "The same contract with closed shapes and every known restriction, for validators and fuzzers.",
-    ),
-    _document(
-        "openapi.specified.yaml",
-        "openapi_specified_yaml",
-        "The specified part of the contract",
-        "The same contract without assumptions: only what is specified.",
-    ),
-    _document(
-        "webhook-vectors.json",
-        "webhook_vectors",
-        "Signed and forged webhook requests, for verifiers",
-        "Signed and forged webhook requests, each with the expected verdict.",
-    ),
-    _document(
-        "control.yaml",
-        "control_yaml",
-        "The contract of the control interface",
-        "The contract of the control interface: this document.",
-    ),
-    _document(
-        "control.json",
-        "control_json",
-        "The same as JSON",
-        "The contract of the control interface as JSON, for example to generate forms.",
-    ),
+    _document("openapi.yaml", "openapi_yaml", "The contract of the API",
+              "The contract of the simulated API, with the address and the keys of this server."),
+    _document("openapi.json", "openapi_json", "The same as JSON",
+              "The contract of the simulated API as JSON, with the address and the keys of this server."),
+    _document(STRICT, "openapi_strict_yaml", "The strict contract, for validators and fuzzers",
+              "The same contract with closed shapes and every known restriction, for validators and fuzzers."),
+    _document("openapi.specified.yaml", "openapi_specified_yaml", "The specified part of the contract",
+              "The same contract without assumptions: only what is specified."),
+    _document("webhook-vectors.json", "webhook_vectors", "Signed and forged webhook requests, for verifiers",
+              "Signed and forged webhook requests, each with the expected verdict."),
+    _document("control.yaml", "control_yaml", "The contract of the control interface",
+              "The contract of the control interface: this document."),
+    _document("control.json", "control_json", "The same as JSON",
+              "The contract of the control interface as JSON, for example to generate forms."),
     *operation.rows,
-)
+)  # fmt: skip
 
 for_tools = calls_under("Contract")
 

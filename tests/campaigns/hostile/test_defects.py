@@ -17,9 +17,10 @@ import httpx
 import orjson
 import pytest
 
-from simulator.compare import HarError, compare, read_har
+from simulator.compare.replay import compare
 from simulator.engine.clients.asynchronous import AsgiClient
 from simulator.engine.server.config import Config
+from simulator.evidence.corpus.har import HarError, read_har
 from simulator.host import create_app
 from simulator.kernel.journal import Cause
 from tests.campaigns.hostile.apart import Server

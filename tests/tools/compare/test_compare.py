@@ -15,9 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from simulator.cli import main
-from simulator.compare import HarError, compare, read_har
+from simulator.compare.replay import compare
 from simulator.engine.server.config import Config
 from simulator.engine.server.http.messages import Incoming
+from simulator.evidence.corpus.har import HarError, read_har
 from simulator.host import create_app
 from simulator.kernel.clock import format_timestamp, parse_timestamp
 from tests.support import CELO, KEYS, QUOTE

@@ -13,7 +13,8 @@ from typing import Any
 
 import orjson
 
-from simulator.compare import HarError, compare, read_har
+from simulator.compare.replay import compare
+from simulator.evidence.corpus.har import HarError, read_har
 from tests.campaigns.hostile.actor import templates
 from tests.campaigns.hostile.campaign import Campaign
 from tests.campaigns.hostile.mutations import RAW_BODIES, TEXTS, dumps, mutated, mutated_bytes, odd
