@@ -10,9 +10,9 @@ from simulator.engine.rows.action import Action
 from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.room import Room
 from simulator.engine.vocabulary.subjects import example_of
-from simulator.engine.webhooks import bodies, operations, shapes
+from simulator.engine.webhooks import bodies, operations, records, shapes
 from simulator.engine.webhooks.delivery import queue
-from simulator.engine.webhooks.delivery.attempts import in_flight, may_take, put_back, take
+from simulator.engine.webhooks.delivery.attempts import in_flight, may_take
 from simulator.engine.webhooks.delivery.deliveries import (
     all_deliveries,
     deliveries_about,
@@ -23,38 +23,13 @@ from simulator.engine.webhooks.delivery.deliveries import (
     retries_ahead,
 )
 from simulator.engine.webhooks.delivery.faults import awaited
-from simulator.engine.webhooks.delivery.queue import end_fault, recipients, report, resend
+from simulator.engine.webhooks.delivery.queue import end_fault, recipients, resend
 from simulator.engine.webhooks.emails import EmailEntry, emails
 from simulator.engine.webhooks.emitting import emit_example
-from simulator.engine.webhooks.keys import (
-    KEYS,
-    prepare,
-    rotate_key,
-    sending_time_ms,
-    set_up_keys,
-    signed_headers,
-    url_policy,
-    webhook_key,
-)
-from simulator.engine.webhooks.records import (
-    DELIVERIES,
-    DELIVERY_MEANINGS,
-    EMAILS,
-    ENDPOINTS,
-    IN_FLIGHT,
-    PLANNED,
-    QUEUES,
-    READY,
-    TESTED,
-    WAITING,
-    WAITING_PLANS,
-    Attempt,
-    Delivery,
-    Outcome,
-    delivery_id,
-)
+from simulator.engine.webhooks.keys import KEYS, rotate_key, set_up_keys, signed_headers, webhook_key
+from simulator.engine.webhooks.records import EMAILS, ENDPOINTS, Attempt, Delivery, Outcome, delivery_id
 from simulator.engine.webhooks.states import ERRORS, EVENTS, WEBHOOK
-from simulator.engine.webhooks.urls import check_address, check_url, is_on_this_machine
+from simulator.engine.webhooks.urls import check_url
 from simulator.kernel.world import TimerRow
 
 ROOM = Room(
@@ -82,7 +57,10 @@ ROOM = Room(
         TimerRow(queue.RETRY, queue.on_timer, "a webhook attempt is repeated"),
         TimerRow(queue.DELAYED, queue.on_timer, "a webhook attempt that a fault delayed is sent"),
     ),
-    tables=(DELIVERIES, PLANNED, QUEUES, WAITING, WAITING_PLANS, READY, IN_FLIGHT, TESTED, EMAILS, KEYS),
+    tables=(
+        *(records.DELIVERIES, records.PLANNED, records.QUEUES, records.WAITING, records.WAITING_PLANS),
+        *(records.READY, records.IN_FLIGHT, records.TESTED, EMAILS, KEYS),
+    ),
     kinds=(
         Kind(
             "webhook",

@@ -32,7 +32,7 @@ operation = calls_under("Seeing")
 _DELIVERIES = {
     "event_id": any_text("Only attempts for this event."),
     "endpoint_id": any_text("Only attempts at this endpoint."),
-    "status": one_of(webhooks.DELIVERY_MEANINGS, "Only attempts with this status."),
+    "status": one_of(webhooks.records.DELIVERY_MEANINGS, "Only attempts with this status."),
     "event_type": event_name("Only attempts for events of this type."),
     **LIMIT,
 }
@@ -55,7 +55,10 @@ class ScheduledAttempt(TypedDict):
     at: Timestamp
     """The time of the attempt. For a planned attempt, the due time if all earlier attempts fail immediately."""
     status: Annotated[
-        str, OneOf({**webhooks.DELIVERY_MEANINGS, "planned": "A retry, which is sent if all earlier attempts fail."})
+        str,
+        OneOf(
+            {**webhooks.records.DELIVERY_MEANINGS, "planned": "A retry, which is sent if all earlier attempts fail."}
+        ),
     ]
     """The status of the attempt."""
     response_status: int | None
@@ -127,12 +130,12 @@ async def deliveries(call: ControlCall) -> Raw[DeliveryList]:
     found = webhooks.all_deliveries(
         world,
         event_id=call.given("event_id"),
-        status=call.choice("status", webhooks.DELIVERY_MEANINGS),
+        status=call.choice("status", webhooks.records.DELIVERY_MEANINGS),
         endpoint_id=call.given("endpoint_id"),
         event_type=event_type,
         limit=call.limit(),
     )
-    more = describe_dropped(rows_dropped(world, webhooks.DELIVERIES))
+    more = describe_dropped(rows_dropped(world, webhooks.records.DELIVERIES))
     return Raw(await json_list(found, lambda row: dumps(shapes.render_recorded_delivery(world, row)), **more))
 
 

@@ -17,12 +17,14 @@ from functools import partial
 from math import inf
 from weakref import ReferenceType, ref
 
-from simulator.engine import webhooks
 from simulator.engine.rows.operation import Probe, ProbeOutcome
 from simulator.engine.rows.service import signing_of
 from simulator.engine.webhooks import Attempt, Outcome
 from simulator.engine.webhooks.courier import port as ports
 from simulator.engine.webhooks.courier import transport as transports
+from simulator.engine.webhooks.delivery.attempts import in_flight, may_take, put_back, take
+from simulator.engine.webhooks.delivery.queue import report
+from simulator.engine.webhooks.keys import prepare, sending_time_ms, signed_headers, url_policy
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import PerWorld, World
@@ -132,13 +134,13 @@ class Courier:
         flight = self._flights[world]
         if flight.over:
             return
-        flying = webhooks.in_flight(world).rows
+        flying = in_flight(world).rows
         if len(flying) != len(flight.carriers) + len(flight.broken):
             self._resume(world, flight)
-        if not webhooks.may_take(world) or self._closing:
+        if not may_take(world) or self._closing:
             return
         with world.change(_CAUSE):
-            attempts = webhooks.take(world)
+            attempts = take(world)
         for attempt in attempts:
             # The next attempt to an endpoint reuses the task of the previous one. A separate task for each attempt
             # took 5% of the time per delivery.
@@ -153,7 +155,7 @@ class Courier:
 
     def is_busy(self, world: World) -> bool:
         """Return True if any attempt in the world is in flight or may start."""
-        return bool(self._flights[world].carriers) or webhooks.may_take(world)
+        return bool(self._flights[world].carriers) or may_take(world)
 
     async def settle(
         self, world: World, *, patience: Patience | None = None, called_off: Callable[[], bool] = lambda: False
@@ -181,7 +183,7 @@ class Courier:
                     continue
                 waited = loop.time() - began + _SLACK_SECONDS
                 if given_up := _given_up(flight, patience, waited, loop.time()):
-                    url = webhooks.in_flight(world)[given_up].url
+                    url = in_flight(world)[given_up].url
                     raise Unanswered(url, None if given_up in patience.attempts else waited)
                 if waited >= patience.rest_seconds:
                     alarms.append(loop.call_later(max(patience.seconds, _LOOK_AGAIN_SECONDS), self.wake, world))
@@ -216,8 +218,8 @@ class Courier:
 
     async def probe(self, world: World, probe: Probe) -> ProbeOutcome:
         """Send the signed test request for a registration (decision W4)."""
-        stamp_ms = webhooks.sending_time_ms(world, self._wall_clock_ms())
-        headers = webhooks.signed_headers(signing_of(world).signature, probe.key, stamp_ms, probe.raw)
+        stamp_ms = sending_time_ms(world, self._wall_clock_ms())
+        headers = signed_headers(signing_of(world).signature, probe.key, stamp_ms, probe.raw)
         outcome = await self._post(world, probe.url, headers, probe.raw)
         return ProbeOutcome(outcome.status, outcome.error)
 
@@ -242,11 +244,11 @@ class Courier:
     def _resume(self, world: World, flight: _Flight) -> None:
         """If a restored world lists attempts as in flight but no task sends them, make these attempts ready again."""
         known = flight.carriers.keys() | flight.broken
-        lost = [attempt for attempt in webhooks.in_flight(world).values() if attempt.id not in known]
+        lost = [attempt for attempt in in_flight(world).values() if attempt.id not in known]
         if lost:
             with world.change(_CAUSE):
                 for attempt in lost:
-                    webhooks.put_back(world, attempt)
+                    put_back(world, attempt)
 
     async def _carry(self, world: World, flight: _Flight, carrier: _Carrier) -> None:
         """Send an attempt and report its result. Then send the next attempts to its endpoint, one after another."""
@@ -264,7 +266,7 @@ class Courier:
         """Record the result of an attempt. Callers that wait for the attempt continue even if recording fails."""
         try:
             with world.change(_CAUSE):
-                webhooks.report(world, attempt, outcome)
+                report(world, attempt, outcome)
             flight.made += 1
             self.outcomes[_category(outcome)] += 1
         except Exception:
@@ -288,7 +290,7 @@ class Courier:
             return
         try:
             with world.change(_CAUSE):
-                webhooks.put_back(world, attempt)
+                put_back(world, attempt)
         except Exception:
             flight.broken.add(attempt.id)
             _log.exception("the webhook attempt %s cannot start again", attempt.id)
@@ -314,7 +316,7 @@ class Courier:
                 # A receiver must not get an event that a crash would undo. Several callers share the future, so it is
                 # shielded.
                 await asyncio.shield(unsettled)
-            message = webhooks.prepare(world, attempt, self._wall_clock_ms())
+            message = prepare(world, attempt, self._wall_clock_ms())
             flight.sent[attempt.id] = asyncio.get_running_loop().time()
             headers = message.headers
             return await self._post(world, message.url, headers, message.body)
@@ -333,7 +335,7 @@ class Courier:
         if self._transport is None:
             self._transport = transports.HttpTransport()
         limit_seconds = signing.timeout_seconds if self._timeout_seconds is None else self._timeout_seconds
-        return await self._transport.post(url, headers, body, limit_seconds, webhooks.url_policy(world))
+        return await self._transport.post(url, headers, body, limit_seconds, url_policy(world))
 
     def sender_of(self, signature: str) -> tuple[bool, World | None]:
         """Return (was_sent, world): if a request had this signature recently, and its world unless that has ended."""

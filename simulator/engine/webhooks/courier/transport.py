@@ -16,8 +16,8 @@ from typing import Protocol
 
 from simulator.engine.clients.connecting import addresses_of, connect
 from simulator.engine.clients.exchange import ConnectionClosed, Exchange, Headers, NoHttp
-from simulator.engine.webhooks import Outcome, check_address, check_url, is_on_this_machine
-from simulator.engine.webhooks.urls import parse_url
+from simulator.engine.webhooks import Outcome
+from simulator.engine.webhooks.urls import check_address, check_url, is_on_this_machine, parse_url
 from simulator.kernel.dataclass import dataclass
 
 _CLOSE = ("Connection", "close")

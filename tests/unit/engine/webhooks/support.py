@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from simulator.engine import webhooks
 from simulator.engine.faults.in_force import FAULTS
 from simulator.engine.rows.event import EventType, emit
 from simulator.engine.rows.kind import Kind, Record
 from simulator.engine.rows.operation import Probe, ProbeOutcome
 from simulator.engine.rows.room import Room
 from simulator.engine.webhooks import Attempt, Outcome
+from simulator.engine.webhooks.delivery import attempts, queue
 from simulator.engine.worlds.settings import SETTINGS
 from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.dataclass import replace
@@ -87,12 +87,12 @@ def happen(world: World, event_type: str = "loan.returned", environment: str = "
 
 def take(world: World) -> list[Attempt]:
     with world.change(_CAUSE):
-        return webhooks.take(world)
+        return attempts.take(world)
 
 
 def report(world: World, attempt: Attempt, outcome: Outcome = OK) -> Any:
     with world.change(_CAUSE):
-        return webhooks.report(world, attempt, outcome)
+        return queue.report(world, attempt, outcome)
 
 
 def drain(world: World, answer: Callable[[Attempt], Outcome] | Outcome = OK) -> list[Attempt]:

@@ -12,6 +12,7 @@ from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.operation import Probe
 from simulator.engine.text.json import loads
 from simulator.engine.webhooks import webhook_key
+from simulator.engine.webhooks.delivery import queue
 from simulator.engine.webhooks.delivery.deliveries import deliveries_of
 from simulator.engine.webhooks.shapes import WebhookEndpoint
 from tests.calls import act, event_types
@@ -324,7 +325,7 @@ def test_deleting_drops_every_retry_but_no_first_attempt() -> None:
     (flying,) = take(world)
     call(world, "DELETE", "/webhooks/{id}", id=endpoint)
     with world.change(world.cause):
-        assert present(webhooks.report(world, flying, BROKEN)).next_attempt_at_ms is None
+        assert present(queue.report(world, flying, BROKEN)).next_attempt_at_ms is None
     assert len(drain(world, BROKEN)) == 1
     assert len(world.agenda) == 0
     made = deliveries_of(world, endpoint).values()

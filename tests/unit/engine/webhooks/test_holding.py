@@ -7,6 +7,7 @@ import pytest
 from simulator.engine import webhooks
 from simulator.engine.faults.in_force import FAULTS
 from simulator.engine.rows.event import emit
+from simulator.engine.webhooks.delivery import queue
 from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.journal import Cause, Event
 from simulator.kernel.world import World
@@ -142,7 +143,7 @@ def test_of_two_simultaneous_attempts_one_is_retried() -> None:
     assert (events_of(both), [attempt.number for attempt in both]) == ([first.id] * 2, [1, 2])
     with world.change(world.cause):
         for attempt in both:
-            webhooks.report(world, attempt, BROKEN)
+            queue.report(world, attempt, BROKEN)
     assert events_of(drain(world)) == [second.id]
     retries = deliver_all_until(world, world.now_ms + MINUTE_MS, OK)
     assert [(attempt.event_id, attempt.number) for attempt in retries] == [(first.id, 3)]

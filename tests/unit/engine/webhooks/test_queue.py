@@ -10,6 +10,7 @@ import pytest
 from simulator.engine import webhooks
 from simulator.engine.vocabulary.vocabulary import identity_of
 from simulator.engine.webhooks import Outcome
+from simulator.engine.webhooks.delivery import attempts
 from simulator.engine.webhooks.delivery.deliveries import deliveries_of
 from simulator.kernel.clock import HOUR_MS, MINUTE_MS
 from simulator.kernel.journal import Cause
@@ -214,7 +215,7 @@ def test_a_restored_attempt_may_start_again_with_its_id() -> None:
     (attempt,) = take(world)
     for _ in range(2):
         with world.change(Cause("law", "webhook")):
-            webhooks.put_back(world, attempt)
+            attempts.put_back(world, attempt)
     (again,) = take(world)
     assert again == attempt
     report(world, again)

@@ -8,8 +8,9 @@ import hmac
 import pytest
 
 from simulator.engine.faults.in_force import DeliveryPlan
-from simulator.engine.webhooks import Attempt, prepare, webhook_key
+from simulator.engine.webhooks import Attempt, webhook_key
 from simulator.engine.webhooks.delivery.faults import falsified
+from simulator.engine.webhooks.keys import prepare
 from simulator.engine.webhooks.records import IN_FLIGHT, QUEUES, SignedRequest
 from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.journal import Cause

@@ -12,6 +12,7 @@ from simulator.engine import webhooks
 from simulator.engine.clients.exchange import Headers
 from simulator.engine.rows.operation import Probe
 from simulator.engine.webhooks import Outcome
+from simulator.engine.webhooks.courier import courier as courier_module
 from simulator.engine.webhooks.courier.courier import Courier, wall_clock_ms
 from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.world import World
@@ -205,7 +206,7 @@ def test_a_report_that_fails_neither_hangs_nor_repeats(
     async def scenario() -> None:
         world = open_world(2)
         courier, transport = courier_with()
-        monkeypatch.setattr(webhooks, "report", fail)
+        monkeypatch.setattr(courier_module, "report", fail)
         assert await courier.settle(world) == 0
         assert await courier.settle(world) == 0
         assert len(transport.sent) == 1
