@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from simulator.engine.faults.models import EFFECTS, InterfaceFault, WebhookFault, wrongs_of_fault
 from simulator.engine.scenario.language import field_sets, unreachable
 from simulator.engine.scenario.language.action_checks import ActionChecker, placeholders
-from simulator.engine.scenario.language.calls import below_base, is_path_glob, paths
+from simulator.engine.scenario.language.calls import below_base, paths
 from simulator.engine.scenario.language.document import Document, Path, shortened
 from simulator.engine.scenario.language.drive_checks import DriveChecker
 from simulator.engine.scenario.language.schema import Deliver, Fault
@@ -20,6 +20,7 @@ from simulator.engine.scenario.language.where_checks import WhereChecker
 from simulator.engine.scenario.play.filling import PLACEHOLDER
 from simulator.engine.scenario.play.script import CREATED, REQUEST
 from simulator.engine.scenario.run.drive import has_receiver
+from simulator.engine.text.globs import can_match
 from simulator.engine.vocabulary.vocabulary import Vocabulary
 
 _STEP_FIELDS = ("after", "action", "scenario", "target", "environment")
@@ -110,7 +111,7 @@ class ScenarioChecker:
         below = below_base(self._vocabulary, glob)
         if below is not None:
             self._document.report(path, f"write the path below the base; did you mean `{below}`?")
-        elif not is_path_glob(self._vocabulary, glob):
+        elif not any(can_match(glob, path) for path in paths(self._vocabulary)):
             hint = self._document.hint(glob, paths(self._vocabulary))
             self._document.warn(path, f"no operation matches the path `{shortened(glob)}`{hint}")
 

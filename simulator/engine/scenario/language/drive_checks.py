@@ -11,7 +11,7 @@ from simulator.engine.faults.models import OF_NEW_NAMES
 from simulator.engine.rows.operation import Operation
 from simulator.engine.scenario.language import field_sets
 from simulator.engine.scenario.language.action_checks import ActionChecker, describe_wrong, names_of, placeholders
-from simulator.engine.scenario.language.calls import below_base, methods_at, operation_at, paths
+from simulator.engine.scenario.language.calls import below_base, operations_at, paths
 from simulator.engine.scenario.language.document import Document, Path, shortened
 from simulator.engine.scenario.language.where_checks import WhereChecker
 from simulator.engine.scenario.play.filling import PLACEHOLDER
@@ -85,7 +85,7 @@ class DriveChecker:
         given = call[method]
         if not isinstance(given, str) or given.startswith(CONTROL_BASE) or call.get("status") in (404, 405):
             return
-        below, methods = below_base(self._vocabulary, given), methods_at(self._vocabulary, given)
+        below, methods = below_base(self._vocabulary, given), operations_at(self._vocabulary, given)
         if below is not None:
             self._document.report((*path, method), f"write the path below the base; did you mean `{below}`?")
         elif not methods and not given.startswith("${"):
@@ -98,7 +98,7 @@ class DriveChecker:
     def _operation(self, path: Path, call: Mapping[str, object], method: str) -> Operation | None:
         """Warn of problems in the body of a call that is expected to succeed, and return its operation or None."""
         given, status, body = call[method], call.get("status"), call.get("body")
-        row = operation_at(self._vocabulary, method.upper(), given) if isinstance(given, str) else None
+        row = operations_at(self._vocabulary, given).get(method.upper()) if isinstance(given, str) else None
         if row is None or (isinstance(status, int) and status >= 400):
             return None
         if not row.takes_body or (body is not None and not isinstance(body, dict)):

@@ -105,13 +105,10 @@ def _after(vocabulary: Vocabulary, kind: str, event: str) -> frozenset[str]:
 
 def _reachable(machine: Machine, states: Iterable[str]) -> frozenset[str]:
     """Return `states`, and all states that can be reached from these states."""
-    found: set[str] = set()
-    waiting = list(states)
-    while waiting:
-        state = waiting.pop()
-        if state not in found:
-            found.add(state)
-            waiting += [move.target for move in machine.rows[state]]
+    found, fresh = set[str](), set(states)
+    while fresh:
+        found |= fresh
+        fresh = {move.target for state in fresh for move in machine.rows[state]} - found
     return frozenset(found)
 
 

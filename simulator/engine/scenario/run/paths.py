@@ -10,7 +10,7 @@ from simulator.engine.records.records import find, kind_of
 from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.error import ControlError
 from simulator.engine.rows.kind import Record
-from simulator.engine.scenario.language.calls import methods_at
+from simulator.engine.scenario.language.calls import operations_at
 from simulator.engine.scenario.run.drive import Drive, DriveAction, DriveCall, Until, action
 from simulator.engine.scenario.run.triggers import Factory, triggers_of
 from simulator.engine.vocabulary.vocabulary import vocabulary_of
@@ -142,7 +142,7 @@ def _call(world: World, record: Any, on: str) -> Drive:
     if on == "enable":
         return (DriveCall(patch=path, body={"status": "enabled"}),)
     path = f"{path}/{on}"
-    return (DriveCall(post=path, body={}),) if "POST" in methods_at(vocabulary_of(world), path) else ()
+    return (DriveCall(post=path, body={}),) if "POST" in operations_at(vocabulary_of(world), path) else ()
 
 
 def move_to_status(
