@@ -272,20 +272,20 @@ def _moves(world: World) -> _Moves:
 
 def _count_calls(world: World, hit: Callable[[str, Key, str, tally.Hits], None]) -> None:
     errors = vocabulary_of(world).errors
-    for what, row in tally.tallied(world):
-        operation = (what.operation,)
-        if what.sort == tally.ANSWER:
-            hit("operations", operation, "called", row)
-            if what.which == tally.SUCCESS:
-                hit("operations", operation, "succeeded", row)
-            elif what.which in errors:
-                hit("errors", (what.operation, what.which), "hits", row)
-                if errors[what.which].anywhere:
-                    hit("errors", (ANY_OPERATION, what.which), "hits", row)
-        elif what.sort == tally.PAGE:
-            hit("lists", operation, "pages", row)
-            if what.which == tally.FURTHER:
-                hit("lists", operation, "further_pages", row)
+    for place, row in world.store[tally.COVERAGE].items():
+        sort, operation, which = place.split(" ")
+        if sort == tally.ANSWER:
+            hit("operations", (operation,), "called", row)
+            if which == tally.SUCCESS:
+                hit("operations", (operation,), "succeeded", row)
+            elif which in errors:
+                hit("errors", (operation, which), "hits", row)
+                if errors[which].anywhere:
+                    hit("errors", (ANY_OPERATION, which), "hits", row)
+        elif sort == tally.PAGE:
+            hit("lists", (operation,), "pages", row)
+            if which == tally.FURTHER:
+                hit("lists", (operation,), "further_pages", row)
         else:
             hit("practices", ("idempotent_replay",), "hits", row)
 

@@ -4,8 +4,7 @@ table of the store, so snapshots include it. Unlike the journal, it does not dro
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
-from typing import NamedTuple
+from collections.abc import Container
 from urllib.parse import parse_qsl
 
 from simulator.engine.records.listing import Listing
@@ -28,14 +27,6 @@ REPLAYED_HEADER = "Idempotent-Replayed"
 _EMPTY_PAGE = b'{"data":[],'
 
 
-class Counted(NamedTuple):
-    """The key of a row in the tally, split into three fields. In the table, spaces join the fields."""
-
-    sort: str
-    operation: str
-    which: str
-
-
 @dataclass(frozen=True, slots=True)
 class Hits:
     hits: int
@@ -44,12 +35,14 @@ class Hits:
 
 
 COVERAGE = TableKey("coverage", Hits, around=True)
+"""The hits, by `sort operation which`, such as `answer create_quote success`."""
 
 
 def count_entry(world: World, operation: Operation, exchange: JournalEntry) -> None:
     """Count one request to an operation. The caller must be inside a transaction."""
-    succeeded = 200 <= exchange.status <= 299  # `outcome_of` is asked for the others only, because most calls succeed
-    outcome = SUCCESS if succeeded else outcome_of(exchange, vocabulary_of(world).errors)
+    outcome = SUCCESS
+    if not 200 <= exchange.status <= 299:  # The status is 0 if the connection was dropped.
+        outcome = code_of(exchange, vocabulary_of(world).errors) or str(exchange.status)
     _count(world, ANSWER, operation, outcome, exchange)
     if len(exchange.answer_headers) > 1 and any(name == REPLAYED_HEADER for name, _ in exchange.answer_headers):
         _count(world, REPLAY, operation, SUCCESS, exchange)
@@ -63,19 +56,6 @@ def _count(world: World, sort: str, operation: Operation, which: str, exchange: 
     table, key = world.store[COVERAGE], f"{sort} {operation.name} {which}"
     row = table.get(key)
     table.put(key, Hits(1, exchange.id) if row is None else Hits(row.hits + 1, row.first))
-
-
-def tallied(world: World) -> Iterator[tuple[Counted, Hits]]:
-    """Yield the counters, in the order in which they were created."""
-    for key, row in world.store[COVERAGE].items():
-        yield Counted(*key.split(" ")), row
-
-
-def outcome_of(exchange: JournalEntry, errors: Container[str]) -> str:
-    """Return `success`, the error code, or the HTTP status if there is no code: 0 for a dropped connection."""
-    if 200 <= exchange.status <= 299:
-        return SUCCESS
-    return code_of(exchange, errors) or str(exchange.status)
 
 
 def code_of(exchange: JournalEntry, errors: Container[str]) -> str:
