@@ -12,7 +12,7 @@ from simulator.engine.scenario.language.parts import Tests
 from simulator.engine.scenario.play.filling import fill, value_at
 from simulator.engine.scenario.play.matching import ABSENT, dig, passes
 from simulator.engine.scenario.run.drive import ExpectAnswer, Expectation, ExpectDelivery, ExpectEvent, ExpectWebhooks
-from simulator.engine.scenario.run.tracing import Get, Trace, describe_history
+from simulator.engine.scenario.run.results import Get, Trace, describe_history
 from simulator.engine.text.json import JsonObject, dumps
 
 NO_ADDRESS = "this simulator has no address for webhooks; run the scenario against a server"

@@ -17,8 +17,7 @@ from simulator.engine.scenario.play.filling import NoValue, fill
 from simulator.engine.scenario.play.matching import dig
 from simulator.engine.scenario.run.drive import Advance, DriveAction, DriveCall, Receiver, has_receiver
 from simulator.engine.scenario.run.expectations import NO_ADDRESS, ExpectationChecker
-from simulator.engine.scenario.run.results import Check, RunResult, TimelineEntry
-from simulator.engine.scenario.run.tracing import Trace
+from simulator.engine.scenario.run.results import Check, RunResult, TimelineEntry, Trace
 from simulator.engine.text.json import JsonObject, dumps
 from simulator.engine.worlds.settings import DEFAULTS, MANUAL_START
 from simulator.kernel.clock import SECOND_MS, format_duration
