@@ -10,13 +10,13 @@ from typing import NoReturn
 
 import click
 
-from simulator import compare as comparison
 from simulator.cli.output import Exit, exits, fail, say
 from simulator.cli.remote import is_address, key_pair, target_keys
-from simulator.compare import accepting, corpora
+from simulator.compare import accepting, corpora, replay
 from simulator.compare import observed as observed_files
 from simulator.contract import changes, files
 from simulator.evidence import corpus, observed, remote
+from simulator.evidence.corpus import har
 from simulator.evidence.replay import players, replaying
 from simulator.service import TOOLING
 
@@ -84,10 +84,10 @@ def compare(
     import asyncio
 
     try:
-        entries = comparison.read_har(file.read_bytes(), base)
-    except comparison.HarError as error:
+        entries = har.read_har(file.read_bytes(), base)
+    except har.HarError as error:
         fail(f"{file}: {error}")
-    result = asyncio.run(comparison.compare(entries, scenarios=scenarios, values=values))
+    result = asyncio.run(replay.compare(entries, scenarios=scenarios, values=values))
     say(json.dumps(result.as_json(), indent=2) if as_json else result.readable())
     sys.exit(Exit.REFUSED if result.differences else 0)
 
