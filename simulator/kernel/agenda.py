@@ -59,9 +59,8 @@ class Agenda:
     def plan_another(self, due_at_ms: int, kind: str, target: str, *, rank: int | None = None, **arguments: Any) -> str:
         """Plan another timer for a resource that may have several timers of this kind. Return the timer's key.
 
-        A timer with a `rank` fires after all timers without a rank that are due at the same time. Timers with a rank
-        fire in rank order. Use a rank for timers that are planned when a receiver's response arrives. The firing order
-        then does not depend on which receiver responded first.
+        Timers with a `rank` fire in rank order, after all timers without a rank that are due at the same time. Use a
+        rank if a receiver's response plans the timer, so that the order does not depend on which response came first.
         """
         number = (self._sequences.get("timer") or 0) + 1
         return self._add(f"{kind}:{target}:{number}", due_at_ms, kind, target, arguments, rank)

@@ -51,18 +51,11 @@ class Currency:
         return value.quantize(self.unit, context=_UP)
 
     def accepts(self, text: str) -> bool:
-        """Return True if the amount string has no more decimals than this currency.
-
-        Trailing zeros count as decimals.
-        """
-        _, _, fraction = text.partition(".")
-        return len(fraction) <= self.decimals
+        """Return True if an amount string has no more decimals than this currency. Trailing zeros count as decimals."""
+        return len(text.partition(".")[2]) <= self.decimals
 
     def format(self, value: Decimal) -> str:
-        """Return an amount as a string (decision H8).
-
-        Fiat amounts have 2 decimals. Amounts of assets have at least 2 and no further trailing zeros.
-        """
+        """Return an amount: fiat with 2 decimals, assets with at least 2 and no more trailing zeros (decision H8)."""
         if self.network is None:
             text = str(value)  # most amounts are rounded already, and `format` takes four times as long
             return text if text[-1 - self.decimals : -self.decimals] == "." else f"{value:.{self.decimals}f}"
@@ -116,10 +109,6 @@ def add(*values: Decimal) -> Decimal:
     return total
 
 
-def subtract(left: Decimal, right: Decimal) -> Decimal:
-    return _EXACT.subtract(left, right)
-
-
 @lru_cache(maxsize=1024)  # an amount is often booked several times, and every posting stores it
 def _negated(text: str) -> Decimal:
     return Decimal(text).copy_negate()
@@ -130,19 +119,9 @@ def negated(value: Decimal) -> Decimal:
     return _negated(str(value))
 
 
-def multiply(left: Decimal, right: Decimal) -> Decimal:
-    return _EXACT.multiply(left, right)
-
-
-def divide_down(left: Decimal, right: Decimal) -> Decimal:
-    """Divide, and round down to many more decimals than any currency has. Rounding the result down to the precision of
-    a currency gives the same amount as rounding the exact quotient.
-    """
-    return _DOWN.divide(left, right)
-
-
-def divide_up(left: Decimal, right: Decimal) -> Decimal:
-    """Divide, and round up to many more decimals than any currency has. Rounding the result up to the precision of a
-    currency gives the same amount as rounding the exact quotient.
-    """
-    return _UP.divide(left, right)
+subtract = _EXACT.subtract
+multiply = _EXACT.multiply
+divide_down, divide_up = _DOWN.divide, _UP.divide
+"""Division, rounded to many more decimals than any currency has. Rounding the result in the same direction to the
+precision of a currency gives the same amount as rounding the exact quotient.
+"""

@@ -24,39 +24,26 @@ class Index(Protocol):
     """An index of a table's rows. The table calls `written` after each write."""
 
     def written(self, key: str, old: Any, new: Any) -> None:
-        """Update the index after a write or an undone write.
-
-        ABSENT means that there is no row. This method must not raise an exception.
-        """
+        """Update the index after a write or an undone write. ABSENT means that there is no row. Raise nothing."""
 
 
 IndexT = TypeVar("IndexT", bound=Index)
-
 
 NO_ROWS: dict[str, Any] = {}
 """The empty mapping that all tables share until their first row is written. Most tables in most worlds stay empty."""
 _GET_NOTHING = NO_ROWS.get
 
 
-_OUTSIDE = "table {!r} written outside of a transaction"
-
-
 class Log:
-    """The writes in a store's current transaction, and the positions that the rows it deletes had in their tables.
-
-    `writes` is None outside a transaction.
-    """
+    """The transaction of a store."""
 
     __slots__ = ("deleted_positions", "writes")
 
     def __init__(self) -> None:
         self.writes: list[Write] | None = None
+        """The writes in the current transaction, or None outside a transaction."""
         self.deleted_positions: list[int] = []
-
-    def remember(self, table: Table[Any], key: str, old: Any) -> None:
-        if self.writes is None:
-            raise RuntimeError(_OUTSIDE.format(table.name))
-        self.writes.append((table, key, old))
+        """The positions that the rows deleted in this transaction had in their tables."""
 
 
 class Table(Generic[Row]):
@@ -69,10 +56,7 @@ class Table(Generic[Row]):
     __slots__ = ("_indexes", "_log", "_next_position", "_positions", "_shared", "get", "name", "rows")
 
     get: Callable[[str], Row | None]
-    """Returns the row for a key, or None.
-
-    This is the `get` method of the dict itself, which takes a third of the time of a separate method.
-    """
+    """The `get` of the dict itself, which takes a third of the time of a separate method."""
 
     def __init__(self, log: Log, name: str) -> None:
         # A reference to the store would create a cycle, so a deleted world would wait for the garbage collector.
@@ -113,9 +97,7 @@ class Table(Generic[Row]):
         old = self.rows.get(key, ABSENT)
         undo = self._log.writes
         if undo is None:
-            raise RuntimeError(_OUTSIDE.format(self.name))
-        # `remember` is inlined: half of all operations are puts, and the function call would take a fifth of their
-        # time.
+            raise RuntimeError(f"table {self.name!r} written outside of a transaction")
         undo.append((self, key, old))
         if self._shared:
             self._unshare()
@@ -134,7 +116,9 @@ class Table(Generic[Row]):
     def delete(self, key: str) -> None:
         """Delete a row. Call this only inside a transaction. Raise `KeyError` if the row does not exist."""
         old = self.rows[key]
-        self._log.remember(self, key, old)
+        if self._log.writes is None:
+            raise RuntimeError(f"table {self.name!r} written outside of a transaction")
+        self._log.writes.append((self, key, old))
         if self._shared:
             self._unshare()
         if self._positions is None:
@@ -145,10 +129,7 @@ class Table(Generic[Row]):
         self._notify(key, old, ABSENT)
 
     def undo(self, key: str, old: Row) -> bool:
-        """Undo one write. Return True if the row was re-appended, so that the table needs `put_in_order`.
-
-        Only the rollback of a transaction calls this method, for each write, in reverse order.
-        """
+        """Undo one write in a rollback. Return True if the row was re-appended, so that `put_in_order` is needed."""
         if self._shared:
             self._unshare()
         if old is ABSENT:
@@ -178,10 +159,7 @@ class Table(Generic[Row]):
         return self.rows
 
     def fill(self, rows: dict[str, Row]) -> None:
-        """Replace all rows with the given dict, in its order. A later write copies the dict first.
-
-        Never call this inside a transaction.
-        """
+        """Replace all rows with a dict, which a later write copies first. Never call this inside a transaction."""
         self._hold(rows, shared=True)
         self._positions = self._indexes = None
 
@@ -196,9 +174,7 @@ class Table(Generic[Row]):
         return made
 
     def drop_row_numbers(self) -> None:
-        """Drop the row numbers to save memory. The next deletion computes them again. Never call this inside a
-        transaction.
-        """
+        """Drop the row numbers, which the next deletion computes again. Never call this inside a transaction."""
         self._positions = None
 
     def drop_indexes(self) -> None:

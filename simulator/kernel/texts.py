@@ -19,10 +19,7 @@ NEWEST = 256
 TOGETHER = 32
 """The number of strings in a pack."""
 _BYTES_TOGETHER = 64 * 1024
-"""The maximum number of bytes in a pack, unless a single string is larger.
-
-Reading one string decompresses the whole pack.
-"""
+"""The maximum number of bytes in a pack, unless one string is larger. Reading a string decompresses the whole pack."""
 _IN_NO_PACKING = -1
 _IN_NONE_EVER = -2
 _LEVEL = 1
@@ -55,21 +52,13 @@ class Text:
         return is_first
 
     def stay_whole(self) -> Self:
-        """Never pack this string. Call this for strings that all worlds share.
-
-        In a pack, a shared string would keep other strings of one world in memory.
-        """
+        """Never pack this string, because all worlds share it. A pack would keep strings of one world in memory."""
         self._number = _IN_NONE_EVER
         return self
 
     @property
     def may_be_packed(self) -> bool:
-        return isinstance(self._kept, bytes) and self._number != _IN_NONE_EVER
-
-    def put_into(self, pack: _Pack, number: int) -> None:
-        """Store the string in a pack."""
-        self._number = number  # The number is set first, because readers ignore it until the string is packed.
-        self._kept = pack
+        return not self.is_packed and self._number != _IN_NONE_EVER
 
     @property
     def is_packed(self) -> bool:
@@ -147,23 +136,20 @@ class Packing:
 def pack(texts: Iterable[Text]) -> None:
     """Pack strings, oldest first. Strings that are already packed are skipped."""
     together: list[Text] = []
-    raws: list[bytes] = []
     size = 0
     for text in texts:
         if not text.may_be_packed:
             continue
-        raw = text.read()
-        if together and (len(together) == TOGETHER or size + len(raw) > _BYTES_TOGETHER):
-            _pack_together(together, raws)
-            together, raws, size = [], [], 0
+        if together and (len(together) == TOGETHER or size + len(text) > _BYTES_TOGETHER):
+            _pack_together(together)
+            together, size = [], 0
         together.append(text)
-        raws.append(raw)
-        size += len(raw)
-    if together:
-        _pack_together(together, raws)
+        size += len(text)
+    _pack_together(together)
 
 
-def _pack_together(texts: list[Text], raws: list[bytes]) -> None:
-    packed = _Pack(raws)
+def _pack_together(texts: list[Text]) -> None:
+    packed = _Pack([text.read() for text in texts])
     for number, text in enumerate(texts):
-        text.put_into(packed, number)
+        text._number = number  # The number is set first, because readers ignore it until the string is packed.
+        text._kept = packed

@@ -62,10 +62,7 @@ class Wiring:
     kinds: Mapping[str, Any] = field(default_factory=dict)
     """The descriptor of every kind of resource, by name."""
     on_failure: FailureHandler | None = None
-    """Called with a timer after its handler raised an exception and its transaction was undone.
-
-    The callback must not raise exceptions. Without a callback, the exception propagates to the caller of `fire`.
-    """
+    """Called with a timer whose handler raised an exception and was undone. It must not raise. None: `fire` raises."""
     on_assumption: Callable[[str], None] | None = None
     """Called with the id of every assumption that is looked up. Without this callback, lookups are not recorded."""
     tables: Set[TableKey[Any]] | None = None
@@ -76,35 +73,16 @@ class Wiring:
     """The declarations of the simulated service. The kernel does not read them."""
 
 
-class Origin:
-    """Data about where the change in a transaction comes from, in addition to its cause. The kernel ignores it.
-    Subclasses define the fields.
-    """
-
-    __slots__ = ()
-
-
 _START = Cause("start", "world")
-NO_ORIGIN = Origin()
 
 
 class World:
     """The parts of one simulation. Each part is described in its kernel module."""
 
-    def __init__(
-        self,
-        world_id: str,
-        seed: int,
-        clock: Clock,
-        wiring: Wiring,
-        keys_of: str = "",
-    ) -> None:
+    def __init__(self, world_id: str, seed: int, clock: Clock, wiring: Wiring, keys_of: str = "") -> None:
         self.id = world_id
         self.keys_of = keys_of or world_id
-        """The id from which keys are derived.
-
-        This is the world's own id, unless the world was imported under another id.
-        """
+        """The id from which keys are derived: the world's own id, unless it was imported under another id."""
         self.seed = seed
         self.clock = clock
         self.started_at_ms = clock.now_ms
@@ -116,7 +94,8 @@ class World:
         self.ledger = Ledger(self.store)
         self.journal = Journal(self.store)
         self.cause = _START
-        self.origin = NO_ORIGIN
+        self.origin: object = None
+        """Data about where the changes come from, in addition to their cause. The kernel ignores it."""
 
     @property
     def now_ms(self) -> int:
@@ -138,32 +117,21 @@ class World:
         self.store[SEQUENCES].put(name, number)
 
     def is_first_in_hour(self, name: str) -> bool:
-        """Return True on the first call with this name in the current hour of simulated time.
-
-        Call this inside a transaction.
-        """
+        """Return True on the first call with this name in an hour of simulated time. Call this in a transaction."""
         hour, asked = self.now_ms // HOUR_MS, self.store[SEQUENCES]
         if asked.get(name) == hour:
             return False
         asked.put(name, hour)
         return True
 
-    def change(self, cause: Cause, origin: Origin = NO_ORIGIN) -> AbstractContextManager[None]:
-        """Return a context manager for one transaction with its cause.
-
-        The writes of the transaction are undone if the block raises an exception.
-        """
+    def change(self, cause: Cause, origin: object = None) -> AbstractContextManager[None]:
+        """Return a context manager for one transaction, which is undone if the block raises an exception."""
         return _CausedChange(self, cause, origin)
 
-    def take_cause(self, cause: Cause, origin: Origin) -> None:
-        """Set the cause for all further writes in the current transaction."""
-        self.cause, self.origin = cause, origin
-
     def fire_next(self, until_ms: int) -> Timer | None:
-        """Fire the next timer that is due at or before `until_ms`, at exactly its due time.
+        """Fire the next timer that is due at or before `until_ms`, at exactly its due time. Return it, or None.
 
-        Return the timer, or None. If the handler of a timer raises an exception, the timer has no effect and is
-        removed. Otherwise the timer would stay due and fail forever.
+        If its handler raises an exception, the timer has no effect and is removed, so that it does not fail forever.
         """
         timer = self.agenda.next()
         if timer is None or timer.due_at_ms > until_ms:
@@ -195,17 +163,16 @@ class World:
 
 
 class _CausedChange:
-    """A transaction in a world's store that records the cause and the origin of its changes.
+    """A transaction in a world's store. It sets the cause and the origin, and restores the previous ones.
 
-    When it ends, the previous cause and origin are restored.
+    This is a class, because every request makes several transactions and a generator would take four times as long.
     """
 
     __slots__ = ("_cause", "_origin", "_store", "_world")
 
-    def __init__(self, world: World, cause: Cause, origin: Origin) -> None:
+    def __init__(self, world: World, cause: Cause, origin: object) -> None:
         self._world = world
-        store = world.store
-        self._store = None if store.in_change else store  # a nested transaction joins the outer one
+        self._store = None if world.store.in_change else world.store  # a nested transaction joins the outer one
         self._cause, self._origin = cause, origin
 
     def __enter__(self) -> None:

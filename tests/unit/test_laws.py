@@ -166,7 +166,7 @@ def test_a_world_changes_under_a_cause_only() -> None:
         for call in (*calls(path, "change"), *calls(path, "begin"))
         if isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value).split(".")[-1] in ("store", "_store")
     }
-    assert openers == {"simulator/kernel/world.py", "simulator/kernel/store.py"}
+    assert openers == {"simulator/kernel/world.py"}
 
 
 def test_chance_outside_the_seed_is_drawn_only_where_worlds_are_made() -> None:

@@ -7,11 +7,11 @@ from typing import ClassVar
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.store import TableKey
 from simulator.kernel.texts import NO_MEMBERS, JsonText
-from simulator.kernel.world import Origin, World
+from simulator.kernel.world import World
 
 
 @dataclass(frozen=True, slots=True)
-class RequestOrigin(Origin):
+class RequestOrigin:
     """The body of a request, the scenario that it selected for new resources, and its trace context.
 
     The scenario and the trace context are "" if the request has none.

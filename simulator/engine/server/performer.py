@@ -166,7 +166,7 @@ class Performer:
         a test request, or if it returns a list that needs a new index. Such a call ends in a second transaction.
         """
         cause = Cause("request", operation.name, request.request_id)
-        request.world.take_cause(cause, origin)
+        request.world.cause, request.world.origin = cause, origin
         try:
             answer = self._decide(request, call, operation)
         except (ApiError, IllegalMove) as error:

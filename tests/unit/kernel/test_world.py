@@ -10,7 +10,7 @@ import pytest
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import Clock
 from simulator.kernel.journal import Cause
-from simulator.kernel.world import NO_ORIGIN, Origin, TimerRow, Wiring, World
+from simulator.kernel.world import TimerRow, Wiring, World
 from tests.unit.kernel.breaking import Refused, broken_off
 
 BY_REQUEST = Cause("request", "quotes.create", "req_1")
@@ -44,7 +44,7 @@ def test_a_world_begins_empty_at_the_time_of_its_clock() -> None:
     assert (world.id, world.seed, world.now_ms, world.started_at_ms) == ("w", 7, 1_000, 1_000)
     assert world.keys_of == "w"
     assert world.cause == Cause("start", "world")
-    assert world.origin == NO_ORIGIN
+    assert world.origin is None
     assert world.store.tables() == {}
     assert world.environments == ()
 
@@ -69,18 +69,18 @@ def test_a_named_count_starts_from_one() -> None:
 
 def test_a_change_has_its_cause_and_origin_for_as_long_as_it_lasts() -> None:
     world, _ = make()
-    origin = Origin()
+    origin = object()
     with world.change(BY_REQUEST, origin):
         assert (world.cause, world.origin) == (BY_REQUEST, origin)
-    assert (world.cause, world.origin) == (Cause("start", "world"), NO_ORIGIN)
+    assert (world.cause, world.origin) == (Cause("start", "world"), None)
 
 
 def test_the_cause_of_an_inner_change_ends_with_it() -> None:
     world, _ = make()
-    origin = Origin()
+    origin = object()
     with world.change(BY_REQUEST, origin):
         with world.change(BY_ACTION):
-            assert (world.cause, world.origin) == (BY_ACTION, NO_ORIGIN)
+            assert (world.cause, world.origin) == (BY_ACTION, None)
         assert (world.cause, world.origin) == (BY_REQUEST, origin)
 
 
