@@ -157,10 +157,8 @@ def _is_silent(idle: socket.socket) -> bool:
     idle.setblocking(False)
     try:
         idle.recv(1)
-    except (BlockingIOError, SSLWantReadError):
-        return True
-    except OSError:
-        return False
+    except OSError as error:
+        return isinstance(error, BlockingIOError | SSLWantReadError)
     return False
 
 

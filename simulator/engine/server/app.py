@@ -76,10 +76,6 @@ class Application(Starlette):
         """The fast path to the two APIs, or None if middleware was added, which must process every call."""
         return self._fast_path if len(self.user_middleware) == self._layers else None
 
-    def end_calls(self) -> None:
-        """End all calls in progress with a 503 response, or by dropping the connection if the response has started."""
-        self.calls.end()
-
 
 @asynccontextmanager
 async def _lifespan(application: Application) -> AsyncIterator[None]:

@@ -1,7 +1,6 @@
-"""One generic endpoint for all operations of the API.
+"""One generic endpoint for all operations of the API. It runs the checks in the sequence of decision H2.
 
-The endpoint runs the checks in the sequence that decision H2 specifies. It does not depend on specific resources. Its
-input is an HTTP request that has already been read. Its output is the status, headers and body of the response.
+Its input is an HTTP request that has already been read. Its output is the status, headers and body of the response.
 """
 
 from __future__ import annotations
@@ -120,8 +119,8 @@ class Endpoint:
         return await self._followed_up(request, outgoing, self._finish(request, outgoing))
 
     async def _followed_up(self, request: Request, outgoing: Outgoing, is_finished: bool) -> Outgoing:
-        """Return a response after all due timers have fired. If a fault requires it, also wait for the delivery of the
-        call's events.
+        """Return a response after all due timers have fired, and after the delivery of the events if a fault requires
+        it.
         """
         if not is_finished:
             try:
@@ -156,9 +155,8 @@ class Endpoint:
         return split_base(self._simulator.provider.environments, path)
 
     def _finish(self, request: Request, outgoing: Outgoing) -> bool:
-        """Fire the timers that are due now. Return False if more timers are due than can fire in a few milliseconds.
-
-        If this fails, the error is only logged, and the response stays the same.
+        """Fire the due timers. Return False if more are due than can fire in a few milliseconds. Errors are only
+        logged.
         """
         try:
             if not request.is_entered:
@@ -197,10 +195,7 @@ class Endpoint:
             return answers.refused(request, error)
 
     async def _catch_up(self, request: Request, *, is_known: bool) -> None:
-        """Bring the clock of a call's world up to date.
-
-        If another world with the same id replaces the world in the meantime, continue with the other world.
-        """
+        """Bring the clock of a call's world, or of a world that replaces it in the meantime, up to date."""
         while True:
             world = request.world
             with self._runtime.holding(world.id):
@@ -292,10 +287,8 @@ class Endpoint:
             return interference.in_place_of(request.world, outgoing)
 
     def _enter(self, request: Request, outgoing: Outgoing) -> None:
-        """Add an API call to the journal and count the call. Use this method inside a transaction.
-
-        If this fails, the error is only logged. The call has already been carried out, and a client would repeat it
-        after an error response.
+        """Add an API call to the journal and count it. Call this inside a transaction. Errors are only logged, because
+        the call has been carried out, and a client would repeat it after an error response.
         """
         request.is_entered = True
         try:
@@ -330,9 +323,7 @@ async def unreadable_refusal(runtime: Runtime, request: Request, *, is_known: bo
 
 
 def world_of(simulator: Simulator, request: Request, *, is_known: bool) -> World:
-    """Return the world to which the key or token of a call belongs. If there is no such world, return the world
-    `default`.
-    """
+    """Return the world to which the key or token of a call belongs, or the world `default`."""
     if is_known and (credential := request.credential) and (world := simulator.world_of(credential)) is not None:
         return world
     return simulator.default

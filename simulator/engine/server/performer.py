@@ -35,10 +35,7 @@ from simulator.kernel.world import World
 SCENARIO_HEADER = "x-simulator-scenario"
 
 Answering: TypeAlias = "Outgoing | Coroutine[Any, Any, Outgoing]"
-"""A response, or an awaitable for the rest of a call that has to wait.
-
-The awaitable is awaited outside any transaction.
-"""
+"""A response, or an awaitable, for use outside transactions, for the rest of a call that has to wait."""
 
 
 class Performer:
@@ -52,9 +49,7 @@ class Performer:
         """The calls that are waiting, by world, environment and idempotency key. Retries wait for these futures."""
 
     def perform(self, request: Request, operation: Operation, call: Call) -> Answering:
-        """Carry out a call, and return the response or an awaitable for it. Raise `ApiError` if the call is refused
-        before its operation runs.
-        """
+        """Carry out a call, and return the response or an awaitable for it. Raise `ApiError` if the call is refused."""
         world, incoming = request.world, request.incoming
         gates_last = assumes(world, "H2", "body_before_permission")
         pipeline.admit(operation, call, pipeline.no_gates if gates_last else self._check_gates)
@@ -71,10 +66,7 @@ class Performer:
         return self._act_once(request, call, operation, origin, key)
 
     def _validated(self, request: Request, operation: Operation, call: Call) -> JsonObject:
-        """Validate the body and the query of a call. Return the JSON object in its body.
-
-        Raise `ApiError` 400 if the body or the query is invalid.
-        """
+        """Validate the body and the query of a call, or raise `ApiError` 400. Return the JSON object in its body."""
         world, incoming = request.world, request.incoming
         query = dict(parse_qsl(incoming.query.decode("latin-1"), keep_blank_values=True)) if incoming.query else {}
         raw = answers.body_sent(request) if operation.takes_body else {}
@@ -103,9 +95,7 @@ class Performer:
     def _act_once(
         self, request: Request, call: Call, operation: Operation, origin: RequestOrigin, key: str
     ) -> Answering:
-        """Carry out a call that has an idempotency key. If an earlier call with this key is still in progress, wait for
-        it (decision H14).
-        """
+        """Carry out a call with an idempotency key. Wait for an earlier call with this key (decision H14)."""
         idempotency.check_key(key)
         world, environment = request.world, request.environment
         body = (request.incoming.body or b"") if operation.takes_body else b""
@@ -186,9 +176,7 @@ class Performer:
         cause: Cause,
         origin: RequestOrigin,
     ) -> Outgoing:
-        """Send the test request or build the index that a call is waiting for. Then finish the call in a second
-        transaction.
-        """
+        """Send the test request or build the index that a call waits for, and finish it in a second transaction."""
         world = request.world
         while True:
             act: Callable[[], Answer]
@@ -217,8 +205,8 @@ class Performer:
                 pending = missing
 
     def _decide(self, request: Request, call: Call, operation: Operation) -> Outgoing | Probe | indexes.Unindexed:
-        """Return the operation's response. If a scenario rule or the operation refuses the call, raise `ApiError` and
-        undo only the operation's changes.
+        """Return the operation's response. Raise `ApiError` and undo only the operation's changes if the call is
+        refused.
         """
         world, incoming = request.world, request.incoming
         pipeline.claim(operation, call)
@@ -237,9 +225,7 @@ class Performer:
             return missing
 
     def require_living(self, world: World) -> None:
-        """Raise `ApiError` 503 if the world has ended while a call was waiting, because the call's changes would be
-        lost.
-        """
+        """Raise `ApiError` 503 if the world of a waiting call has ended, because the call's changes would be lost."""
         if not self._simulator.lives(world):
             raise ApiError(
                 "service_unavailable",
@@ -249,9 +235,7 @@ class Performer:
 
     @staticmethod
     async def changed(world: World, act: Callable[[], Answering]) -> Outgoing:
-        """Continue a call that was waiting, by calling `act` in one transaction. If the call waits again, wait until it
-        is complete. Return its response.
-        """
+        """Continue a waiting call with `act`, in one transaction. Return its response when it is complete."""
         with world.change(BOOKKEEPING):
             answer = act()
         return answer if isinstance(answer, Outgoing) else await answer

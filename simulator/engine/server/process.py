@@ -83,7 +83,7 @@ class EndingServer(Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         await self._application.runtime.drain()
         self._application.runtime.end_streams()
-        ending = asyncio.get_running_loop().call_later(_GRACE_SECONDS, self._application.end_calls)
+        ending = asyncio.get_running_loop().call_later(_GRACE_SECONDS, self._application.calls.end)
         await super().shutdown(sockets)
         ending.cancel()
 

@@ -1,6 +1,4 @@
-"""Reads request bodies and builds the responses to API calls, according to the assumptions that the call's world has
-selected.
-"""
+"""Reads request bodies and builds responses to API calls, as the assumptions of the call's world require."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The outermost middleware around a call. This middleware handles errors and server shutdown, and delays responses
-until changes are saved.
-"""
+"""The outermost middleware: it handles errors and shutdown, and delays responses until changes are saved."""
 
 from __future__ import annotations
 
@@ -37,10 +35,8 @@ class CallsUnderWay:
 
 
 class ErrorBoundary:
-    """Middleware that converts every exception to an error response.
-
-    With durable storage, the middleware delays each response until everything that the response reports is saved. Event
-    streams are not delayed.
+    """Middleware that converts every exception to an error response. With durable storage, it delays each response,
+    except event streams, until everything that the response reports is saved.
     """
 
     def __init__(
@@ -109,10 +105,8 @@ async def _settled(persistence: storage.Persistence, generation: int | None) -> 
 
 
 async def _end(scope: Scope, send: Send, error: ApiError | ControlError, *, begun: bool) -> None:
-    """Send an error response.
-
-    If another response has already started, drop the connection instead. Otherwise, the client would treat the started
-    response as complete.
+    """Send an error response. If another response has started, drop the connection instead, because the client would
+    treat the started response as complete.
     """
     if not begun:
         headers = [(b"connection", b"close")]

@@ -72,9 +72,8 @@ class EagerCoroutine(Generic[T]):
 
 
 Answer: TypeAlias = "Callable[[bytes, bool], Outgoing[Content] | Coroutine[Any, Any, Outgoing[Content] | Response]]"
-"""A function that answers an accepted call. Its arguments are the body, and True if the body was not truncated.
-
-It returns the response if it does not have to wait for anything. Otherwise it returns a coroutine.
+"""A function that answers an accepted call, or returns a coroutine if it has to wait. Its arguments are the body, and
+True if the body was not truncated.
 """
 
 
@@ -92,9 +91,7 @@ class InlineCall:
         """The maximum number of bytes to read from the body."""
 
     def begin(self, body: bytes, is_whole: bool = True) -> Outgoing[Content] | None:
-        """Run the call up to its first wait. Return the response, or None if the call has to wait or streams its
-        response.
-        """
+        """Run the call up to its first wait. Return the response, or None if the call has to wait or streams."""
         if len(body) > self.max_bytes:
             body, is_whole = body[: self.max_bytes], False
         try:
@@ -133,10 +130,8 @@ async def _raising(error: Exception) -> NoReturn:
 
 
 async def _watch(gone: asyncio.Future[None], receive: Receive) -> None:
-    """Set the future `gone` when the client disconnects.
-
-    Give up after three messages, because some ASGI servers never send `http.disconnect` and repeat the message
-    `http.request` instead.
+    """Set the future `gone` when the client disconnects. Give up after three messages, because some ASGI servers repeat
+    `http.request` instead of sending `http.disconnect`.
     """
     for _ in range(3):
         if (await receive())["type"] == "http.disconnect":
@@ -148,9 +143,7 @@ class Handler(Protocol):
     """The handler for the API or the control API."""
 
     def admit(self, scope: Scope) -> InlineCall:
-        """Decide whether to accept a call, using only its headers, and return the accepted call. Raise `ApiError` if
-        the call is refused.
-        """
+        """Return the accepted call, using only its headers, or raise `ApiError` to refuse it."""
 
     async def refuse(self, error: ApiError) -> Outgoing[Content]:
         """Return the response to a call that was not accepted."""
@@ -171,9 +164,7 @@ class KnowingHandler(Handler, Protocol):
     """A handler that remembers which headers it has accepted."""
 
     def admit_known(self, whole: Whole) -> InlineCall | None:
-        """Return the accepted call if calls with the same headers were accepted before. Return None if `admit` has to
-        check the call.
-        """
+        """Return the accepted call if equal headers were accepted before, or None if `admit` has to check it."""
 
 
 class Handlers:
@@ -185,19 +176,14 @@ class Handlers:
         self._control = control
 
     def find(self, scope: Scope) -> Handler | None:
-        """Return the handler for a request, or None if its path belongs neither to the API nor to the control API.
-
-        This method also removes the prefix `/_worlds/ID` from the path.
-        """
+        """Remove the prefix `/_worlds/ID` from the path. Return the handler of one of the two APIs, or None."""
         path = enter_world(scope, self._bases)
         if path.startswith(self._bases):
             return self._api
         return self._control if path.startswith(_BELOW_CONTROL) or path == CONTROL_BASE else None
 
     def admit_known(self, whole: Whole) -> InlineCall | None:
-        """Return the accepted call if this is an API call and calls with the same headers were accepted before. Return
-        None for any other call.
-        """
+        """Return the accepted call if this is an API call and equal headers were accepted before, or None."""
         return self._api.admit_known(whole) if whole.path.startswith(self._bases) else None
 
 

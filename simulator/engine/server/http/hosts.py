@@ -56,9 +56,7 @@ def own_origin(scope: Scope) -> str:
 
 
 def is_of_a_page(scope: Scope) -> bool:
-    """Return True if a web page may have sent a request, because the request has a header in which browsers state the
-    origin.
-    """
+    """Return True if a web page may have sent a request, because browsers state the origin in one of its headers."""
     headers = headers_of(scope)
     return "origin" in headers or "sec-fetch-site" in headers
 
@@ -112,10 +110,7 @@ class Hosts:
         )
 
     def api_refusal(self, scope: Scope) -> str | None:
-        """Return the reason why the headers of an API call are refused, or None if they are accepted.
-
-        A client sends the same headers with every call. A result that depends only on the headers is therefore cached.
-        """
+        """Return the reason why the headers of an API call are refused, or None. Results are cached."""
         headers = headers_of(scope)
         if self.know(headers):
             return None

@@ -25,10 +25,7 @@ _MOST_BYTES_OF_HEAD = 8_192
 _MOST_BYTES = 2_048
 _MOST_BLOCKS = 256
 _CHANGE_THE_CONNECTION = frozenset({b"connection", b"expect", b"transfer-encoding", b"upgrade", b"x-forwarded-proto"})
-"""Names of headers that change how the connection or the body is read, or whether the fast path accepts the call.
-
-The parser always reads these requests.
-"""
+"""Headers that change how the connection or the body is read, or the fast path. The parser reads these requests."""
 _CHANGES_NOTHING = (b"connection", b"keep-alive")
 
 
@@ -53,9 +50,8 @@ class Whole(NamedTuple):
 
 
 class KnownHeads:
-    """The header blocks that occurred at least twice on the connections of a server.
-
-    A block that occurs once is not stored, so unique headers such as `Idempotency-Key` do not fill the table.
+    """The header blocks that occurred at least twice, so that unique headers such as `Idempotency-Key` do not fill the
+    table.
     """
 
     def __init__(self) -> None:
@@ -63,9 +59,7 @@ class KnownHeads:
         self._seen: set[int] = set()
 
     def split(self, data: bytes) -> Whole | None:
-        """Return the request if `data` is exactly one request with a known header block. Return None if the parser has
-        to read the data.
-        """
+        """Return the request if `data` is exactly one request with a known header block, or None."""
         if not self._known:
             return None
         line = _LINE.match(data)

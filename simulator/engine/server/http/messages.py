@@ -1,7 +1,4 @@
-"""HTTP messages: functions that read requests from ASGI and write responses to ASGI.
-
-The headers of a request are checked first. A request that is not allowed is refused before its body is read.
-"""
+"""HTTP messages: functions that read requests from ASGI, headers first, and write responses to ASGI."""
 
 from __future__ import annotations
 
@@ -225,10 +222,9 @@ def raw_headers(outgoing: Outgoing[Content]) -> list[tuple[bytes, bytes]]:
 
 
 def header_lines(outgoing: Outgoing[Content]) -> str | None:
-    """Return the headers of a response as bytes with one header per line. This takes a third of the time of
-    `raw_headers`.
+    """Return the headers of a response as bytes with one header per line, or None if a value would have to be escaped.
 
-    Return None if a value contains characters that would have to be escaped.
+    This takes a third of the time of `raw_headers`.
     """
     lines = ""
     for name, value in outgoing.headers.items():

@@ -140,9 +140,7 @@ class BoundedProtocol(HttpToolsProtocol):
         return len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
-        """Start to carry out a request whose headers are complete. Call this after the responses to all earlier
-        requests were sent.
-        """
+        """Start a request whose headers are complete, after the responses to all earlier requests were sent."""
         # If the body has already arrived, the request was pipelined behind another one, and `on_message_complete`
         # will not be called again. Uvicorn asks for the body of an `Expect: 100-continue` request only in an ASGI
         # task.
@@ -172,9 +170,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._stop_waiting()
 
     def _answered(self, whole: Whole) -> bool:
-        """Carry out a request that was read without the parser. Return False if the fast path does not accept the
-        request.
-        """
+        """Carry out a request that was read without the parser. Return False if the fast path does not accept it."""
         fast_path = self._fast_path
         assert fast_path is not None
         call, scope = None if self.root_path else fast_path.accept_known(whole), None
@@ -258,10 +254,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super()._start_asgi_task(cycle, app)
 
     def on_response_complete(self) -> None:
-        """Start the next request on the connection, or the idle timer of this class, which replaces uvicorn's timer.
-
-        Unlike uvicorn's timer, it also takes arriving data into account.
-        """
+        """Start the next request, or the idle timer, which unlike that of uvicorn takes arriving data into account."""
         self.server_state.total_requests += 1
         if self.transport.is_closing():
             return
@@ -272,9 +265,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._wait(self._limits.idle_seconds)
 
     def shutdown(self) -> None:
-        """Close the connection after its calls in progress have ended. A request that is still arriving counts as a
-        call in progress.
-        """
+        """Close the connection after its calls, including a request that is still arriving, have ended."""
         if self._cycle_arriving is not None:
             self._to_asgi(self._cycle_arriving, self.app)
         super().shutdown()
@@ -315,9 +306,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self.send_400_response("")
 
     def send_400_response(self, msg: str) -> None:
-        """Close the connection. Send an error response first, unless an earlier request is still waiting for its
-        response.
-        """
+        """Close the connection, after an error response unless an earlier request still waits for its response."""
         if self.transport.is_closing():
             return
         answered = self.cycle is None or self.cycle.response_complete
@@ -333,10 +322,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
 
 def _in_one_piece(method: str, outgoing: Outgoing[Content], *, closes: bool = False) -> bytes | None:
-    """Return a whole response as bytes. Return None if the response drops the connection or needs several writes.
-
-    If `closes` is True, the response announces the end of the connection.
-    """
+    """Return a response as bytes (`closes`: the last one), or None if it is cut or needs several writes."""
     body = outgoing.body
     if outgoing.cut or not isinstance(body, bytes) or len(body) > PIECE:
         return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import field
 
 from simulator.kernel.dataclass import dataclass
@@ -118,13 +118,11 @@ class Channel:
     def join(self, reader: Reader, after: int | None) -> None:
         """Add a reader. If `after` is given, it first gets the stored messages after the message with that number."""
         if after is not None:
-            for message in self._beyond(after):
-                reader.offer(message)
+            for message in self._kept:
+                if message.number > after:
+                    reader.offer(message)
         self.readers.append(reader)
         self._unread = 0
-
-    def _beyond(self, number: int) -> Iterator[ChannelMessage]:
-        return (message for message in self._kept if message.number > number)
 
     def leave(self, reader: Reader) -> None:
         if reader in self.readers:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from time import perf_counter
 from urllib.parse import urlsplit
 
@@ -67,20 +68,65 @@ class OtlpSpans:
 
     def called(self, request: Request, outgoing: Outgoing) -> None:
         """Export a span for an API call whose response is ready to be sent."""
-        try:
+        with _errors_logged():
             ended_ns = time.time_ns()
             started_ns = ended_ns - int((perf_counter() - request.started) * 1e9)
-            self._call(request, outgoing, started_ns, ended_ns)
-        except Exception:
-            _log.exception("a span could not be made")
+            incoming, operation = request.incoming, request.operation
+            route = "" if operation is None else incoming.path.removesuffix(request.path) + operation.path
+            attributes: dict[str, str | int] = {
+                HTTP_REQUEST_METHOD: incoming.method,
+                URL_PATH: incoming.path,
+                WORLD: request.world.id,
+                REQUEST: request.request_id,
+            }
+            if operation is not None:
+                attributes |= {HTTP_ROUTE: route, OPERATION: operation.name}
+            if not outgoing.cut:
+                attributes[HTTP_RESPONSE_STATUS_CODE] = outgoing.status
+            failed = outgoing.cut or outgoing.status >= 500
+            if failed:
+                attributes[ERROR_TYPE] = _UNANSWERED if outgoing.cut else str(outgoing.status)
+            span = self._tracer.start_span(
+                f"{incoming.method} {route}".rstrip(),
+                _parent(traces.parent_of(incoming.headers)),
+                SpanKind.SERVER,
+                attributes,
+                start_time=started_ns,
+            )
+            if failed:
+                span.set_status(Status(StatusCode.ERROR))
+            span.end(ended_ns)
 
     def delivered(self, world: World, attempt: Attempt, outcome: Outcome) -> None:
         """Export a span for a delivery attempt that has ended."""
-        try:
+        with _errors_logged():
             ended_ns = time.time_ns()
-            self._attempt(world, attempt, outcome, ended_ns - outcome.duration_ms * 1_000_000, ended_ns)
-        except Exception:
-            _log.exception("a span could not be made")
+            started_ns = ended_ns - outcome.duration_ms * 1_000_000
+            event = world.journal.event(attempt.event_id)
+            sent = dict(outcome.request_headers).get(traces.HEADER, "")
+            url = urlsplit(attempt.url)
+            attributes: dict[str, str | int] = {
+                HTTP_REQUEST_METHOD: "POST",
+                URL_FULL: f"{url.scheme}://{url.hostname}{f':{url.port}' if url.port else ''}{url.path}",
+                SERVER_ADDRESS: url.hostname or "",
+                SERVER_PORT: url.port or (443 if url.scheme == "https" else 80),
+                WORLD: world.id,
+                EVENT: attempt.event_id,
+                EVENT_TYPE: "" if event is None else event.type,
+                ATTEMPT: attempt.id,
+                NUMBER: attempt.number,
+            }
+            if outcome.status is not None:
+                attributes[HTTP_RESPONSE_STATUS_CODE] = outcome.status
+            if not outcome.succeeded:
+                attributes[ERROR_TYPE] = _UNANSWERED if outcome.status is None or outcome.error else str(outcome.status)
+            self._ids.given = int(sent.split("-")[2], 16) if sent else 0
+            parent = traces.trace_of(world, event) if sent and event is not None else ""
+            span = self._tracer.start_span("POST", _parent(parent), SpanKind.CLIENT, attributes, start_time=started_ns)
+            self._ids.given = 0
+            if not outcome.succeeded:
+                span.set_status(Status(StatusCode.ERROR, outcome.error))
+            span.end(ended_ns)
 
     def end(self, patience_seconds: float) -> None:
         """Send the remaining spans. Stop after `patience_seconds`."""
@@ -88,61 +134,13 @@ class OtlpSpans:
         ending.start()
         ending.join(patience_seconds)
 
-    def _call(self, request: Request, outgoing: Outgoing, started_ns: int, ended_ns: int) -> None:
-        incoming, operation = request.incoming, request.operation
-        route = "" if operation is None else incoming.path.removesuffix(request.path) + operation.path
-        attributes: dict[str, str | int] = {
-            HTTP_REQUEST_METHOD: incoming.method,
-            URL_PATH: incoming.path,
-            WORLD: request.world.id,
-            REQUEST: request.request_id,
-        }
-        if operation is not None:
-            attributes |= {HTTP_ROUTE: route, OPERATION: operation.name}
-        if outgoing.cut:
-            attributes[ERROR_TYPE] = _UNANSWERED
-        else:
-            attributes[HTTP_RESPONSE_STATUS_CODE] = outgoing.status
-        failed = outgoing.cut or outgoing.status >= 500
-        if failed and not outgoing.cut:
-            attributes[ERROR_TYPE] = str(outgoing.status)
-        span = self._tracer.start_span(
-            f"{incoming.method} {route}".rstrip(),
-            _parent(traces.parent_of(incoming.headers)),
-            SpanKind.SERVER,
-            attributes,
-            start_time=started_ns,
-        )
-        if failed:
-            span.set_status(Status(StatusCode.ERROR))
-        span.end(ended_ns)
 
-    def _attempt(self, world: World, attempt: Attempt, outcome: Outcome, started_ns: int, ended_ns: int) -> None:
-        event = world.journal.event(attempt.event_id)
-        sent = dict(outcome.request_headers).get(traces.HEADER, "")
-        url = urlsplit(attempt.url)
-        attributes: dict[str, str | int] = {
-            HTTP_REQUEST_METHOD: "POST",
-            URL_FULL: f"{url.scheme}://{url.hostname}{f':{url.port}' if url.port else ''}{url.path}",
-            SERVER_ADDRESS: url.hostname or "",
-            SERVER_PORT: url.port or (443 if url.scheme == "https" else 80),
-            WORLD: world.id,
-            EVENT: attempt.event_id,
-            EVENT_TYPE: "" if event is None else event.type,
-            ATTEMPT: attempt.id,
-            NUMBER: attempt.number,
-        }
-        if outcome.status is not None:
-            attributes[HTTP_RESPONSE_STATUS_CODE] = outcome.status
-        if not outcome.succeeded:
-            attributes[ERROR_TYPE] = _UNANSWERED if outcome.status is None or outcome.error else str(outcome.status)
-        self._ids.given = int(sent.split("-")[2], 16) if sent else 0
-        parent = traces.trace_of(world, event) if sent and event is not None else ""
-        span = self._tracer.start_span("POST", _parent(parent), SpanKind.CLIENT, attributes, start_time=started_ns)
-        self._ids.given = 0
-        if not outcome.succeeded:
-            span.set_status(Status(StatusCode.ERROR, outcome.error))
-        span.end(ended_ns)
+@contextmanager
+def _errors_logged() -> Iterator[None]:
+    try:
+        yield
+    except Exception:
+        _log.exception("a span could not be made")
 
 
 def _parent(traceparent: str) -> Context:
