@@ -70,10 +70,11 @@ class FieldSet:
         """The allowed strings, or None if any variant allows other strings."""
         found: set[str] = set()
         for variant in self.variants:
-            words = _enum(variant)
-            if words is None and variant.get("type") != "null":
+            words = variant.get("enum", [variant["const"]] if "const" in variant else None)
+            if words is not None and all(isinstance(word, str) for word in words):
+                found.update(words)
+            elif variant.get("type") != "null":
                 return None
-            found |= words or set()
         return frozenset(found) or None
 
     def of_types(self, wanted: frozenset[str]) -> FieldSet:
@@ -85,11 +86,6 @@ class FieldSet:
             if words is None or words & wanted:
                 kept.append(variant)
         return FieldSet(tuple(kept)) if kept else self
-
-
-def _enum(variant: JsonObject) -> set[str] | None:
-    words = variant.get("enum", [variant["const"]] if "const" in variant else None)
-    return set(words) if words is not None and all(isinstance(word, str) for word in words) else None
 
 
 def _variants_of(schema: JsonObject, defs: JsonObject) -> Iterator[JsonObject]:
@@ -150,9 +146,8 @@ def kinds_created_silently(vocabulary: Vocabulary) -> tuple[str, ...]:
 @_cached
 def of_any(vocabulary: Vocabulary) -> FieldSet:
     """Return the fields of all kinds of objects, including objects that only GET requests return."""
-    shown = (
-        of_answer(vocabulary, row) for row in vocabulary.operations if row.method == "GET" and row.path.endswith("{id}")
-    )
+    rows = (row for row in vocabulary.operations if row.method == "GET" and row.path.endswith("{id}"))
+    shown = (of_answer(vocabulary, row) for row in rows)
     return _union((*(of_kind(vocabulary, name) for name in vocabulary.kinds), *shown))
 
 
@@ -185,9 +180,8 @@ def models_of(row: Operation) -> tuple[type[BaseModel], ...]:
 @_cached
 def of_creating_requests(vocabulary: Vocabulary) -> FieldSet:
     """Return the fields of the bodies of all operations that create resources."""
-    return _union(
-        of_body(vocabulary, row.name) for row in vocabulary.operations if row.method == "POST" and row.status == 201
-    )
+    rows = (row for row in vocabulary.operations if row.method == "POST" and row.status == 201)
+    return _union(of_body(vocabulary, row.name) for row in rows)
 
 
 def of_requests(vocabulary: Vocabulary, method: str | None, globs: frozenset[str] | None) -> FieldSet:

@@ -138,12 +138,9 @@ def _drive_tag(value: Any) -> str:
     return next((f"«{word}»" for word in UNNAMED_STEPS[:3] if word in value), "«call»")
 
 
-def _named_tag(value: Any) -> str:
-    return "«action»" if isinstance(value, dict) and "action" in value else "«call»"
-
-
 CallOrAction = Annotated[
-    Annotated[DriveAction, Tag("«action»")] | Annotated[DriveCall, Tag("«call»")], Discriminator(_named_tag)
+    Annotated[DriveAction, Tag("«action»")] | Annotated[DriveCall, Tag("«call»")],
+    Discriminator(lambda value: "«action»" if isinstance(value, dict) and "action" in value else "«call»"),
 ]
 NamedStep = Annotated[dict[str, CallOrAction], Field(min_length=1, max_length=1)]
 DriveStep = Annotated[

@@ -71,10 +71,10 @@ class ExpectationChecker:
         lost = [row for key, row in wanted.items() if key not in done]
         attempted = {event_id for event_id, _ in wanted}
         unsent = [event for event in self._trace.events if not event["livemode"] and event["id"] not in attempted]
-        problems = (
-            f"{row['event_type']} ({row['event_id']}) got {row['response_status'] or row['error']}" for row in lost
-        )
-        return "\n".join([*problems, *(f"{event['type']} ({event['id']}) was not sent" for event in unsent)])
+        lines = [
+            f"{one['event_type']} ({one['event_id']}) got {one['response_status'] or one['error']}" for one in lost
+        ]
+        return "\n".join([*lines, *(f"{event['type']} ({event['id']}) was not sent" for event in unsent)])
 
 
 def _count_problem(

@@ -99,9 +99,8 @@ class Recorder:
         self._recording = recording
         self._locate = locate
         self._entries: list[_Entry] = []
-        self._known: dict[str, tuple[_Entry | None, str]] = {
-            value: (None, path) for value, path in recording.known.items()
-        }
+        known: dict[str, tuple[_Entry | None, str]] = {one: (None, path) for one, path in recording.known.items()}
+        self._known = known
         self._names: Counter[str] = Counter()
         self._notes = list(recording.notes)
 
