@@ -33,6 +33,10 @@ class Options:
     first: tuple[str, ...] = ()
     """The assumptions to decide first."""
 
+    def wants(self, identifier: str) -> bool:
+        """Return True if the run may decide an assumption."""
+        return (not self.only or identifier in self.only) and identifier not in self.skip
+
 
 @dataclass(frozen=True)
 class Planned:
@@ -48,19 +52,20 @@ class Planned:
 
 def read_probes(probing: Probing) -> Shown:
     """Return the content of the probes file."""
-    content: Shown = loads(probing.probes.read_bytes())
-    return content
+    return dict(loads(probing.probes.read_bytes()))
 
 
-def obstacle(probe: Shown, options: Options, steps: int) -> str:
-    """Return the reason why a probe cannot run with these options, or "". `steps`: the length of its flow."""
+def _obstacle(document: Shown, probe: Shown, options: Options) -> str:
+    """Return the reason why a probe cannot run with these options, or ""."""
     if probe["spend"] not in options.spends:
         return "needs-spend"
     if probe["needs_event"] and not options.steers:
         return "needs-event"
     if (probe["needs_webhook"] or probe["needs_hook"]) and not options.sees_events:
         return "needs-event"
-    wait = probe["wait_seconds"] + (QUIET_SECONDS * steps * options.time_rate if probe["needs_webhook"] else 0)
+    wait = probe["wait_seconds"]
+    if probe["needs_webhook"]:
+        wait += QUIET_SECONDS * len(document["flows"][probe["flow"]]) * options.time_rate
     if wait > options.wait_seconds * options.time_rate and not options.steers:
         return "needs-time"
     return ""
@@ -68,10 +73,10 @@ def obstacle(probe: Shown, options: Options, steps: int) -> str:
 
 def plan(document: Shown, switches: Switches, steps: Steps, options: Options) -> list[Planned]:
     """Return the flows to run. Flows that decide the most assumptions per call come first."""
-    wanted = [one for one in switches if (not options.only or one in options.only) and one not in options.skip]
     by_flow: dict[str, list[Shown]] = {}
     for probe in document["probes"]:
-        if probe["assumption"] in wanted and not obstacle(probe, options, len(document["flows"][probe["flow"]])):
+        one = probe["assumption"]
+        if one in switches and options.wants(one) and not _obstacle(document, probe, options):
             by_flow.setdefault(probe["flow"], []).append(probe)
     rows = []
     for name, probes in by_flow.items():
@@ -107,12 +112,11 @@ def blocked(document: Shown, switches: Switches, options: Options) -> dict[str, 
     found: dict[str, dict[str, str]] = {}
     for switch in switches.values():
         for alternative in switch.alternatives:
-            probes = [
-                probe
+            obstacles = [
+                _obstacle(document, probe, options)
                 for probe in document["probes"]
                 if probe["assumption"] == switch.id and alternative in probe["alternatives"]
             ]
-            obstacles = [obstacle(probe, options, len(document["flows"][probe["flow"]])) for probe in probes]
             if all(obstacles):
                 found.setdefault(switch.id, {})[alternative] = obstacles[0] if obstacles else "no-probe"
     return found

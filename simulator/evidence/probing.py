@@ -53,7 +53,7 @@ class Decisions:
         """`formulas`: the names of the features that are absent if a trace lacks a value needed to compute them."""
         self._switches, self._formulas = switches, formulas
         self._blocked = blocked(document, switches, options)
-        wanted = [one for one in switches if (not options.only or one in options.only) and one not in options.skip]
+        wanted = list(filter(options.wants, switches))
         self._open: dict[str, set[str]] = {one: {AS_ASSUMED, *switches[one].alternatives} for one in wanted}
         self._reasons: dict[str, set[str]] = {one: set(self._blocked.get(one, {}).values()) for one in wanted}
         self.verdicts = {one: Verdict(one, switches[one].assumed) for one in wanted}
@@ -68,17 +68,12 @@ class Decisions:
         identifier = probe["assumption"]
         if not self.is_open(identifier):
             return False
-        if not self._rests(probe):
-            return False
+        # The verdicts must exclude all alternatives under which the probe decides nothing.
+        for other, broken in probe["unless"].items():
+            if other not in self._open or not self._open[other].isdisjoint({*broken, "?"}):
+                return False
         sides = [probe["predictions"][side] for side in self._open[identifier]]
         return any(tells(name, a, b) for a, b in combinations(sides, 2) for name in a)
-
-    def _rests(self, probe: Shown) -> bool:
-        """Return True if the verdicts exclude all alternatives (`unless`) under which a probe decides nothing."""
-        everything: set[str] = {"?"}
-        return all(
-            self._open.get(other, everything).isdisjoint({*broken, "?"}) for other, broken in probe["unless"].items()
-        )
 
     def take(self, verdict: Verdict) -> None:
         """Adopt a verdict from an earlier run."""
@@ -87,10 +82,12 @@ class Decisions:
         if verdict.id in self.verdicts:
             self.verdicts[verdict.id] = verdict
 
-    def failed(self, identifier: str, reason: str) -> None:
-        if self.is_open(identifier):
-            self._reasons[identifier].add(reason)
-            self._settle(identifier)
+    def failed(self, reason: str, *probes: Shown) -> None:
+        """Add the reason why these probes did not decide their assumptions."""
+        for identifier in (probe["assumption"] for probe in probes):
+            if self.is_open(identifier):
+                self._reasons[identifier].add(reason)
+                self._settle(identifier)
 
     def judge(
         self,
@@ -109,12 +106,11 @@ class Decisions:
         identifier = probe["assumption"]
         if reason := _unprepared(probe, trace, features):
             broken = any(one.reply is not None and one.reply.status >= 500 for one in trace)
-            self.failed(identifier, "unreachable" if broken else reason)
+            self.failed("unreachable" if broken else reason, probe)
             return
         verdict = self.verdicts[identifier]
-        names = next(iter(probe["predictions"].values()))
-        seen = {name: features.get(name, ABSENT) for name in names}
         predictions = probe["predictions"]
+        seen = {name: features.get(name, ABSENT) for name in next(iter(predictions.values()))}
         matching = {
             side
             for side in self._open[identifier]
@@ -122,11 +118,11 @@ class Decisions:
         }
         strange = _strange(probe, features)
         if by_listener and misplaced(seen, features):
-            self.failed(identifier, "inconclusive")
+            self.failed("inconclusive", probe)
             return
         if not matching or strange:
             if reason := self._no_behaviour(flow, trace, seen):
-                self.failed(identifier, reason)
+                self.failed(reason, probe)
                 return
             matching = set()
         self._open[identifier] = matching
@@ -187,11 +183,13 @@ def misplaced(seen: Features, features: Features) -> bool:
     """
     came = {name for name, value in features.items() if value != ABSENT and _EVENT.fullmatch(name)}
     types = {name.split()[2] for name in came}
-    for name, value in seen.items():
-        event = _EVENT.match(name)
-        if value == ABSENT and event and event[0] not in came and (event[0] != name or name.split()[2] in types):
-            return True
-    return False
+    return any(
+        value == ABSENT
+        and (event := _EVENT.match(name))
+        and event[0] not in came
+        and (event[0] != name or name.split()[2] in types)
+        for name, value in seen.items()
+    )
 
 
 def _strange(probe: Shown, features: Features) -> Features:
@@ -231,13 +229,10 @@ def decide(
             continue
         tried.update(probe["id"] for probe in probes)
         if ended:
-            for probe in probes:
-                decisions.failed(probe["assumption"], "budget" if failures == 0 else "unreachable")
+            decisions.failed("budget" if failures == 0 else "unreachable", *probes)
             continue
         if not target.can_listen(len(row.flow)):
-            for probe in probes:
-                if probe["needs_webhook"]:
-                    decisions.failed(probe["assumption"], "needs-time")
+            decisions.failed("needs-time", *(probe for probe in probes if probe["needs_webhook"]))
             probes = [probe for probe in probes if not probe["needs_webhook"]]
             if not probes:
                 continue
@@ -251,19 +246,16 @@ def decide(
                 target.check_access()  # a 401 is evidence only if the right keys still work
         except SpentBudget as error:
             failures, ended = 0, str(error)
-            for probe in probes:
-                decisions.failed(probe["assumption"], "budget")
+            decisions.failed("budget", *probes)
             continue
         except NotTheService as error:
             failures += 1
-            for probe in probes:
-                decisions.failed(probe["assumption"], "unreachable")
+            decisions.failed("unreachable", *probes)
             if failures >= _MOST_FAILURES:
                 ended = str(error)
             continue
         except Interrupted:
-            for probe in (probe for later in rows for probe in later.probes):
-                decisions.failed(probe["assumption"], "interrupted")
+            decisions.failed("interrupted", *(probe for later in rows for probe in later.probes))
             raise
         failures = 0
         if any(one.came_too_late for one in trace):

@@ -16,7 +16,7 @@ from simulator.engine.clients.control import CallRefused, ControlClient, Unreach
 from simulator.engine.clients.guard import LiveKeys
 from simulator.engine.clients.synchronous import NoResponse, SyncClient, read_body
 from simulator.engine.text.json import JsonObject, Shown
-from simulator.evidence.corpus import Journal
+from simulator.evidence.corpus import Pseudonyms, Traffic, sanitise
 from simulator.evidence.flow import Reply, Step
 from simulator.evidence.interrupts import Interrupts
 from simulator.evidence.listener import QUIET_SECONDS, Listener
@@ -25,6 +25,7 @@ from simulator.kernel.clock import parse_duration, parse_timestamp
 from simulator.service import TOKEN_EXCHANGE, TOOLING
 
 MOST_BYTES = 4_000_000
+_MOST_RECORDED_BYTES = 1024**2
 ACCESS_CALLS = 2
 """The number of calls that check whether the keys and the token still work."""
 _TIMEOUT_SECONDS = 30.0
@@ -71,9 +72,9 @@ class RemoteService:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._client = SyncClient(base_url, any_host=True, live_keys=live_keys, connect_seconds=10, tls=tls)
-        self._base_url = base_url
+        self.base_url = base_url
         self._keys = {"public_key": keys[0], "secret_key": keys[1]}
-        self._control, self._listener = control, listener
+        self.control, self.listener = control, listener
         self.interrupts = Interrupts()
         self._sleep_quietly = sleep
         """Sleeps in spite of a signal."""
@@ -92,10 +93,12 @@ class RemoteService:
         self._seen: set[str] = set()
         self.calls_left, self.wait_left = calls, wait_seconds
         self.calls = 0
-        self._journal = Journal()
-        self._last: tuple[str, str, Mapping[str, str], bytes | None, int, list[tuple[str, str]], bytes] | None = None
-        """The last call and its response, for the journal."""
-        self._given = {**(account or {}), **({} if listener is None else listener.hooks)}
+        self.exchanges: list[JsonObject] = []
+        """The sanitised calls of all flows. A call that was repeated is in the list once, with the last response."""
+        self._pseudonyms = Pseudonyms()
+        self._last: Traffic | None = None
+        """The last call and its response."""
+        self.given = {**(account or {}), **({} if listener is None else listener.hooks)}
         self.account: dict[str, str] = {}
         self.id_prefixes: dict[str, str] = {}
         """The id prefixes, by the path of the call that created the resource."""
@@ -105,8 +108,8 @@ class RemoteService:
         reply = self._send("POST", TOKEN_EXCHANGE.path, self._keys, {})
         token = TOKEN_EXCHANGE.token_in(reply.body)
         if token is None:
-            asked = f"{self._base_url}: {TOKEN_EXCHANGE.operation}"
-            hint = ". A base URL ends with /v1" if reply.status == 404 and not self._base_url.endswith("/v1") else ""
+            asked = f"{self.base_url}: {TOKEN_EXCHANGE.operation}"
+            hint = ". A base URL ends with /v1" if reply.status == 404 and not self.base_url.endswith("/v1") else ""
             raise NotTheService(f"{asked} returned a response without a token: {_described(reply)}{hint}")
         self._token = token
 
@@ -116,7 +119,7 @@ class RemoteService:
         path = TOOLING.probing().landmarks[0][0]
         reply = self._sent("GET", path, None, {}, obey=True)
         if reply.status == 401:
-            raise NotTheService(f"{self._base_url}: the keys no longer work (GET {path} returned {_described(reply)})")
+            raise NotTheService(f"{self.base_url}: the keys no longer work (GET {path} returned {_described(reply)})")
 
     def recognize(self, landmarks: Iterable[tuple[str, str]]) -> None:
         """Raise `NotTheService` if the target has none of the landmarks (a path and a field in its response).
@@ -134,7 +137,7 @@ class RemoteService:
                 return
             missing = f" without {name}" if reply.status < 400 else ""
             seen.append(f"GET {path} returned {_described(reply)}{missing}")
-        raise NotTheService(f"{self._base_url} is not this service: sign-in succeeds, but {', '.join(seen)}")
+        raise NotTheService(f"{self.base_url} is not this service: sign-in succeeds, but {', '.join(seen)}")
 
     def drop_unknown(
         self, find: Callable[[Shown, Callable[[str, object], Any]], Mapping[str, str]]
@@ -144,15 +147,10 @@ class RemoteService:
         """
         unknown: Mapping[str, str] = {}
         with suppress(NotTheService, SpentBudget):
-            unknown = find(self._given, lambda path, body: self.call("POST", path, body, {}).body)
+            unknown = find(self.given, lambda path, body: self.call("POST", path, body, {}).body)
         for name in unknown:
-            del self._given[name]
+            del self.given[name]
         return unknown
-
-    @property
-    def exchanges(self) -> list[JsonObject]:
-        """The sanitised calls of all flows. A call that was repeated is in the list once, with the last response."""
-        return self._journal.exchanges
 
     def ensure_signed_in(self) -> None:
         if not self._token:
@@ -164,15 +162,15 @@ class RemoteService:
         self._run += 1
         if not self.account:
             self.account.update(TOOLING.probing().surroundings(self.read))
-            if self._control is not None:
+            if self.control is not None:
                 with suppress(CallRefused, KeyError, IndexError):
-                    self.account["user_id"] = self._control.get("/worlds/default")["platform_users"][0]["user_id"]
+                    self.account["user_id"] = self.control.get("/worlds/default")["platform_users"][0]["user_id"]
         own = {**invented(self._now(), str(self._run)), "public_key": self._keys["public_key"]}
-        self.account |= {**own, **self._given}
+        self.account |= {**own, **self.given}
 
     def _now(self) -> str:
-        if self._control is not None:
-            return str(self._steer(lambda control: control.get("/clock"))["now"])
+        if self.control is not None:
+            return str(self._steer("GET", "/clock")["now"])
         return datetime.fromtimestamp(self._seconds(), UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
     def _seconds(self) -> float:
@@ -203,7 +201,6 @@ class RemoteService:
             self.time_rate = lowest if lowest > _LEAST_RATE else 1.0
 
     def read(self, path: str) -> Any:
-        """Return the body of a GET response."""
         return self.call("GET", path, None, {}).body
 
     def call(self, method: str, path: str, body: object, headers: Mapping[str, str], *, obey: bool = True) -> Reply:
@@ -219,7 +216,7 @@ class RemoteService:
             if self.time_rate != 1 and (seconds := parse_timestamp(str(stamp)) / 1000) > self._seconds():
                 self._clock = seconds, time.monotonic()
         if self._last is not None:
-            self._journal.add(*self._last)
+            self.exchanges.append(json.loads(sanitise(self._last, self._pseudonyms).line()))
         return reply
 
     def _sent(self, method: str, path: str, body: object, headers: Mapping[str, str], obey: bool) -> Reply:
@@ -263,30 +260,33 @@ class RemoteService:
         content = None if body is None else json.dumps(body).encode()
         sent = {"Accept": "application/json", **({"Content-Type": "application/json"} if content else {}), **headers}
         sent = {name.title(): value for name, value in sent.items()}
+        bare, _, query = path.partition("?")
+        asked = f"{method} {bare}"
         try:
             with self._client.open(method, path, content, sent, _TIMEOUT_SECONDS) as response:
                 raw = read_body(response, MOST_BYTES + 1)
                 status, pairs = response.status, response.getheaders()
         except (NoResponse, OSError) as error:
-            raise NotTheService(f"{self._base_url}: no complete response to {method} {_bare(path)} ({error})") from None
+            raise NotTheService(f"{self.base_url}: no complete response to {asked} ({error})") from None
         if len(raw) > MOST_BYTES:
-            raise NotTheService(f"{self._base_url}: the response to {method} {_bare(path)} exceeds 4 MB")
-        self._last = method, path, sent, content, status, pairs, raw
-        parsed = None
+            raise NotTheService(f"{self.base_url}: the response to {asked} exceeds 4 MB")
+        self._last = Traffic(
+            n=len(self.exchanges) + 1, at_ms=time.time_ns() // 1_000_000, method=method, path=bare, query=query,
+            headers=list(sent.items()), body=_recorded(content or b""), status=status, response_headers=pairs,
+            response=_recorded(raw),
+        )  # fmt: skip
         try:
             parsed = json.loads(raw) if raw else None
         except (ValueError, RecursionError):
-            raise NotTheService(
-                f"{self._base_url}: the response to {method} {_bare(path)} is not JSON (status {status})"
-            ) from None
+            raise NotTheService(f"{self.base_url}: the response to {asked} is not JSON (status {status})") from None
         if status >= 500 and not (isinstance(parsed, Mapping) and isinstance(parsed.get("error"), Mapping)):
-            raise NotTheService(f"{self._base_url}: {method} {_bare(path)} returned {status}")
+            raise NotTheService(f"{self.base_url}: {asked} returned {status}")
         return Reply(status, {name.lower(): value for name, value in pairs}, parsed)
 
     def wait(self, until: str) -> bool:
-        if self._control is not None:
-            return self._steered("/clock/advance", advance_body(until))
         body = advance_body(until)
+        if self.control is not None:
+            return self._steered("/clock/advance", body)
         if "to" in body:
             seconds = parse_timestamp(body["to"]) / 1000 - self._seconds()
         else:
@@ -301,34 +301,34 @@ class RemoteService:
 
     def act(self, action: str, target: str, parameters: Shown) -> bool:
         body = {**({"target": target} if target else {}), **parameters}
-        return self._control is not None and self._steered(action_path(action), body)
+        return self.control is not None and self._steered(action_path(action), body)
 
     def _steered(self, path: str, body: Shown) -> bool:
-        assert self._control is not None
+        assert self.control is not None
         try:
-            self._control.post(path, body)
+            self.control.post(path, body)
         except CallRefused:
             return False
         except Unreachable as error:
             raise NotTheService(str(error)) from None
         return True
 
-    def _steer(self, call: Callable[[ControlClient], Any]) -> Any:
+    def _steer(self, method: str, path: str, body: Shown | None = None) -> Any:
         """Make a control call and return its result. Raise `NotTheService` if it fails."""
-        assert self._control is not None
+        assert self.control is not None
         try:
-            return call(self._control)
+            return self.control.call(method, path, body)
         except (Unreachable, CallRefused) as error:
             raise NotTheService(str(error)) from None
 
     def events(self) -> list[Shown]:
-        if self._control is None:
-            if self._listener is None or not self.listens:
+        if self.control is None:
+            if self.listener is None or not self.listens:
                 return []
-            events, seconds = self._listener.events(self._sleep_quietly)
+            events, seconds = self.listener.events(self._sleep_quietly)
             self.wait_left -= seconds
             return events
-        rows: list[Shown] = self._steer(lambda control: control.get("/events", limit=200))["data"]
+        rows: list[Shown] = self._steer("GET", "/events?limit=200")["data"]
         new = [row for row in rows if row["id"] not in self._seen]
         self._seen |= {row["id"] for row in new}
         return new
@@ -336,7 +336,7 @@ class RemoteService:
     @property
     def is_slow(self) -> bool:
         """True if events arrive over a network, possibly late."""
-        return self._control is None
+        return self.control is None
 
     def can_listen(self, steps: int) -> bool:
         """Return True if there is enough time left to wait for events after each step."""
@@ -344,17 +344,17 @@ class RemoteService:
 
     def register(self) -> str:
         """Register the listener for all events. Return the reason why no events will arrive, or ""."""
-        assert self._listener is not None
-        body = {"url": self._listener.hooks["hook"], "events": ["*"], "description": "probe-"}
+        assert self.listener is not None
+        body = {"url": self.listener.hooks["hook"], "events": ["*"], "description": "probe-"}
         reply = self.call("POST", "/webhooks", body, {})
         identifier = reply.body.get("id") if isinstance(reply.body, Mapping) and reply.status < 400 else None
         if not isinstance(identifier, str):
             return f"the target refuses the endpoint ({_described(reply)})"
         self._endpoint = identifier
         self.calls_left -= 1  # reserved for `unregister`
-        if self._listener.tests:
+        if self.listener.tests:
             return ""
-        if self._listener.unverified:
+        if self.listener.unverified:
             return "the webhook key does not verify the signature of the test request"
         return "no test request reached the listener"
 
@@ -375,15 +375,15 @@ class RemoteService:
 
     def saved(self) -> None:
         """Save the state of a controlled simulator, so that flows can be undone."""
-        if self._control is not None:
-            self._snapshot = self._steer(lambda control: control.post("/snapshots", {"name": "probe"}))["id"]
+        if self.control is not None:
+            self._snapshot = self._steer("POST", "/snapshots", {"name": "probe"})["id"]
             self._seen.clear()  # a restored world assigns the same event ids again
 
     def restored(self) -> None:
         """Restore the saved state of a controlled simulator."""
-        if self._control is not None:
-            self._steer(lambda control: control.post(f"/snapshots/{self._snapshot}/restore"))
-            self._steer(lambda control: control.delete(f"/snapshots/{self._snapshot}"))
+        if self.control is not None:
+            self._steer("POST", f"/snapshots/{self._snapshot}/restore", {})
+            self._steer("DELETE", f"/snapshots/{self._snapshot}")
             self._due = None  # the restored world has no limit
 
 
@@ -396,8 +396,8 @@ def _moment(date: str) -> datetime | None:
     return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
 
 
-def _bare(path: str) -> str:
-    return path.partition("?")[0]
+def _recorded(body: bytes) -> bytes | None:
+    return None if len(body) > _MOST_RECORDED_BYTES else body
 
 
 def _described(reply: Reply) -> str:

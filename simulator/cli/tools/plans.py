@@ -34,7 +34,7 @@ def plan_document(
         one: dict.fromkeys(alternatives, _TRIED) for one, alternatives in unsure.items()
     }
     for one, reasons in planning.blocked(document, switches, options).items():
-        if (not options.only or one in options.only) and one not in options.skip:
+        if options.wants(one):
             open_[one] = {**open_.get(one, {}), **reasons}
     return {
         "version": 1,

@@ -81,7 +81,7 @@ def probe(
     SIGINT or SIGTERM.
     """
     probing, switches = TOOLING.probing(), known_switches((*only, *skip))
-    if not [one for one in switches if (not only or one in only) and one not in skip]:
+    if not set(only or switches) - set(skip):
         fail("--only and --skip leave no assumption to decide")
     try:
         wait_seconds = parse_duration(wait) / 1000
@@ -128,18 +128,18 @@ def probe(
             fail(f"--ca: {ca}: is not a PEM certificate file")
     if earlier is not None:
         say(f"{out}: continuing the file of {earlier.date}", err=True)
-    order = session.Order(
-        base_url, keys, _environment(keys[1]), options, calls, name, out, earlier, client,
+    service = remote.RemoteService(
+        base_url, keys, calls=calls, wait_seconds=wait_seconds, control=client,
         live_keys=None if allow_live else LIVE_KEYS,
         listener=_listener(client, webhook_url, listen, webhook_key),
-        account={"user_id": user_id} if user_id else {},
-        tls=tls,
+        account={"user_id": user_id} if user_id else {}, tls=tls,
     )  # fmt: skip
+    run = session.Session(service, _environment(keys[1]), options, name=name, out=out, earlier=earlier)
     try:
-        _run(order, as_json)
+        _run(run, as_json)
     finally:
-        if order.listener is not None:
-            order.listener.close()
+        if service.listener is not None:
+            service.listener.close()
 
 
 def _checked_target(
@@ -234,10 +234,9 @@ def _control(control: str, target: str | None) -> clients.ControlClient | None:
     return None
 
 
-def _run(order: session.Order, as_json: Path | None) -> None:
+def _run(run: session.Session, as_json: Path | None) -> None:
     from signal import SIGINT
 
-    run = session.Session(order)
     begun = time.monotonic()
     line = Line()
     signal, unsaved = 0, ""
@@ -248,21 +247,21 @@ def _run(order: session.Order, as_json: Path | None) -> None:
         line.clear()
         fail(str(error), code=Exit.UNREACHABLE)
     except interrupts.Interrupted as error:
-        signal, run.ended = error.signal, f"{error}. {_continuation(order)}"
+        signal, run.ended = error.signal, f"{error}. {_continuation(run.out)}"
     except KeyboardInterrupt:
-        signal, run.ended = SIGINT, f"a second signal interrupted the clean-up. {_continuation(order)}"
+        signal, run.ended = SIGINT, f"a second signal interrupted the clean-up. {_continuation(run.out)}"
     except session.NotSaved as error:
         unsaved = str(error)
     finally:
         line.clear()
     decided, service = run.decisions.verdicts.values(), run.service
     verdicts.report(decided, run.facts, service.calls, run.ended)
-    verdicts.hint(order, decided, service.exchanges)
+    verdicts.hint(service, decided)
     for call in service.left_behind:
         say(f"Not cleaned up, because this call was not possible: {call}", err=True)
     content = {
         "version": 1,
-        "target": order.target,
+        "target": service.base_url,
         "seconds": round(time.monotonic() - begun, 1),
         "calls": service.calls,
         "assumptions": [asdict(one) for one in decided],
@@ -281,11 +280,11 @@ def _run(order: session.Order, as_json: Path | None) -> None:
         raise SystemExit(Exit.UNREACHABLE)
 
 
-def _continuation(order: session.Order) -> str:
+def _continuation(out: Path | None) -> str:
     """Return one line on how to continue a run that was interrupted."""
-    if order.out is None:
+    if out is None:
         return "No verdict was saved. A run with --out FILE can be continued"
-    return f"The verdicts so far are in {order.out}. To continue: {_command()}"
+    return f"The verdicts so far are in {out}. To continue: {_command()}"
 
 
 def _command() -> str:

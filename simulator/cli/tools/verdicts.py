@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from simulator.cli.output import say
 from simulator.engine.text.reports import counted
-from simulator.evidence import flow, planning, probing, session
+from simulator.evidence import flow, planning, probing, remote
 from simulator.service import TOKEN_EXCHANGE, TOOLING
 
 if TYPE_CHECKING:
@@ -36,10 +36,10 @@ def line_of(one: probing.Verdict) -> str:
     return f"{one.id:<18} {one.verdict:<10} {one.alternative or one.seen or one.reason or ''}".rstrip()
 
 
-def hint(order: session.Order, verdicts: Iterable[probing.Verdict], exchanges: list[JsonObject]) -> None:
+def hint(service: remote.RemoteService, verdicts: Iterable[probing.Verdict]) -> None:
     """Print the operations that the keys do not permit, and the assumptions that need another user."""
     denied = {one.id for one in verdicts if one.reason == "needs-permission"}
-    if "user_id" not in order.account and order.control is None:
+    if "user_id" not in service.given and service.control is None:
         probes = TOOLING.probing()
         steps = flow.read_steps(probes.steps)
         without = sorted(denied & planning.needing(planning.read_probes(probes), steps, "user_id"))
@@ -47,7 +47,7 @@ def hint(order: session.Order, verdicts: Iterable[probing.Verdict], exchanges: l
             say(f"Add --user-id, the id of another user, to decide {', '.join(without)}", err=True)
     refused = dict.fromkeys(
         f"{row['method']} {_ID.sub('/{id}', row['path'])}"
-        for row in exchanges
+        for row in service.exchanges
         if row.get("status") in (401, 403) and row["path"] != TOKEN_EXCHANGE.path
     )
     if denied and refused:

@@ -23,15 +23,7 @@ _TOO_LONG = f"the headers exceed {MOST_HEAD_BYTES // 1024} KB"
 UNTIL_CLOSED = -1
 CHUNKED = -2
 _HOP_BY_HOP = frozenset(
-    (
-        b"connection",
-        b"keep-alive",
-        b"proxy-connection",
-        b"proxy-authenticate",
-        b"proxy-authorization",
-        b"te",
-        b"upgrade",
-    ),
+    b"connection keep-alive proxy-connection proxy-authenticate proxy-authorization te upgrade".split()
 )
 _FRAMING = frozenset((b"transfer-encoding", b"content-length"))
 _WITHOUT_BODY = (204, 304)

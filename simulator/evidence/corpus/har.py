@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import orjson
 
 from simulator.engine.text.json import JsonObject, loads
+from simulator.evidence.corpus.exchange import Traffic
 from simulator.kernel.clock import LAST_MS, parse_timestamp
 from simulator.kernel.dataclass import dataclass
 
@@ -47,6 +48,14 @@ class RecordedCall:
     answer: object
     raw_answer: bytes = b""
     answer_headers: Mapping[str, str] = field(default_factory=dict)
+
+    def traffic(self, number: int) -> Traffic:
+        """Return the call as raw traffic with another number."""
+        return Traffic(
+            n=number, at_ms=self.at_ms, method=self.method, path=self.path, query=self.query,
+            headers=list(self.headers.items()), body=self.raw_body, status=self.status,
+            response_headers=list(self.answer_headers.items()), response=self.raw_answer,
+        )  # fmt: skip
 
 
 def read_har(raw: bytes, base: str | None = None) -> list[RecordedCall]:
@@ -109,7 +118,8 @@ def _entry(number: int, row: object, base: str | None) -> RecordedCall | None:
     raw_body = (_optional(posted, "text", str, f"postData of {asked}") or "").encode()
     headers = _headers(_member(request, "headers", list, asked), asked)
     if raw_body and "content-type" not in headers:
-        headers["content-type"] = _media_type(posted, f"postData of {asked}")
+        headers["content-type"] = _optional(posted, "mimeType", str, f"postData of {asked}") or ""
+        _require_one_line(headers["content-type"], f"`mimeType` of postData of {asked}")
     content = _optional(response, "content", dict, answered) or {}
     raw_answer = _content(content, f"content of {answered}")
     return RecordedCall(
@@ -143,18 +153,14 @@ def _headers(rows: list[Any], where: str) -> dict[str, str]:
     for number, row in enumerate(rows, 1):
         here = f"header {number} of {where}"
         name, value = _member(row, "name", str, here), _member(row, "value", str, here)
-        if any(character < " " for character in name + value):
-            raise HarError(f"{here} must be a string without line breaks")
+        _require_one_line(name + value, here)
         headers[name.lower()] = value
     return headers
 
 
-def _media_type(posted: JsonObject, where: str) -> str:
-    """Return the media type of a request body, or "" if the file does not contain it."""
-    found = _optional(posted, "mimeType", str, where) or ""
-    if any(character < " " for character in found):
-        raise HarError(f"`mimeType` of {where} must be a string without line breaks")
-    return found
+def _require_one_line(text: str, where: str) -> None:
+    if any(character < " " for character in text):
+        raise HarError(f"{where} must be a string without line breaks")
 
 
 def _below(address: str, base: str | None) -> str | None:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime, parsedate_to_datetime
+from itertools import count
 from typing import Any, TypeVar
 
 from simulator.evidence.corpus.known import known
@@ -58,7 +59,6 @@ class Pseudonyms:
         self.start_ms: int | None = None
         """The time of the first exchange."""
         self._attempts: Counter[str] = Counter()
-        self._remembered: dict[str, str] = {}
         self._shown: dict[tuple[str, ...], Any] = {}
 
     def once(self, show: Callable[..., T], *given: str) -> T:
@@ -113,15 +113,7 @@ class Pseudonyms:
         The format determines the pseudonym: a timestamp, an id, an address, a phone number, an e-mail address, a URL,
         a hash, or other text.
         """
-        if (known_one := self._remembered.get(text)) is not None:
-            return known_one
-        found = _SECRET.fullmatch(text)
-        shown = found[1] + REMOVED if found else self._time(text) or self._of_form(text)
-        if len(text) <= _LONGEST_REMEMBERED:
-            if len(self._remembered) >= _REMEMBERED:
-                self._remembered.clear()
-            self._remembered[text] = shown
-        return shown
+        return self.once(_pseudonym, text)
 
     def _time(self, text: str) -> str | None:
         if found := _TIME.fullmatch(text):
@@ -140,7 +132,8 @@ class Pseudonyms:
 
     def _of_form(self, text: str) -> str:
         if _ADDRESS_OR_NUMBER.fullmatch(text):
-            special = TOOLING.samples().disguised(text, self._drawing(text))
+            counts = count(1)  # each draw returns other bytes
+            special = TOOLING.samples().disguised(text, lambda length: self._bytes(f"{next(counts)}\0{text}", length))
             if special is not None:
                 return special
         if found := _URL.fullmatch(text):
@@ -153,19 +146,6 @@ class Pseudonyms:
     def _bytes(self, text: str, length: int) -> bytes:
         """Return bytes that depend only on the key and the string."""
         return hashlib.shake_256(self._key + text.encode("utf-8", "surrogatepass")).digest(length)
-
-    def _drawing(self, text: str) -> Callable[[int], bytes]:
-        """Return a function that returns the next bytes of an endless sequence. The sequence depends only on the key of
-        the pseudonyms and the string.
-        """
-        count = 0
-
-        def draw(length: int) -> bytes:
-            nonlocal count
-            count += 1
-            return self._bytes(f"{count}\0{text}", length)
-
-        return draw
 
     def _scrambled(self, text: str) -> str:
         """Replace each letter with another letter, each digit with another digit, and unusual punctuation with
@@ -192,6 +172,11 @@ class Pseudonyms:
             [str(byte % 10) if one.isdecimal() else one for one, byte in zip(rest[1:], drawn[1:], strict=True)]
         )
         return mantissa[: len(mantissa) - len(rest)] + shown + mark + exponent
+
+
+def _pseudonym(text: str, pseudonyms: Pseudonyms) -> str:
+    found = _SECRET.fullmatch(text)
+    return found[1] + REMOVED if found else pseudonyms._time(text) or pseudonyms._of_form(text)
 
 
 def _of_no_class(one: str) -> str:

@@ -8,15 +8,7 @@ from pathlib import Path
 from typing import get_args
 
 from simulator.engine.text.json import JsonObject
-from simulator.evidence.corpus.exchange import (
-    MEMBERS,
-    BodyForm,
-    Direction,
-    Exchange,
-    SignatureVerdict,
-    Traffic,
-    sealed,
-)
+from simulator.evidence.corpus.exchange import MEMBERS, BodyForm, Direction, Exchange, SignatureVerdict, sealed
 from simulator.evidence.corpus.har import HarError, RecordedCall, read_har
 from simulator.evidence.corpus.pseudonyms import Pseudonyms, key_of
 from simulator.evidence.corpus.sanitising import sanitise
@@ -124,57 +116,24 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-def _is_mapping(value: object) -> bool:
-    return isinstance(value, Mapping)
-
-
-def _is_form(value: object) -> bool:
-    return value in get_args(BodyForm)
-
-
 _CHECKS: dict[str, Callable[[object], bool]] = {
     "n": _is_count,
     "after_ms": _is_count,
     "attempt": _is_count,
-    "direction": lambda value: value in get_args(Direction),
-    "method": _is_text,
+    "direction": get_args(Direction).__contains__,
+    "method": lambda value: isinstance(value, str),
     "path": lambda value: isinstance(value, str) and value.startswith("/"),
-    "at": _is_text,
-    "operation": lambda value: value is None or isinstance(value, str),
-    "query": _is_mapping,
-    "headers": _is_mapping,
-    "response_headers": _is_mapping,
-    "authenticated": lambda value: isinstance(value, bool),
-    "hides_amounts": lambda value: isinstance(value, bool),
+    "at": lambda value: isinstance(value, str),
+    "operation": lambda value: isinstance(value, str | None),
+    **dict.fromkeys(("query", "headers", "response_headers"), lambda value: isinstance(value, Mapping)),
+    **dict.fromkeys(("authenticated", "hides_amounts"), lambda value: isinstance(value, bool)),
     "status": lambda value: value is None or (isinstance(value, int) and 100 <= value <= 999),
-    "signature": lambda value: value in get_args(SignatureVerdict),
-    "request_body": _is_form,
-    "response_body": _is_form,
+    "signature": get_args(SignatureVerdict).__contains__,
+    **dict.fromkeys(("request_body", "response_body"), get_args(BodyForm).__contains__),
 }
 
 
 def sanitised_har(calls: Sequence[RecordedCall], raw: bytes) -> list[Exchange]:
     """Sanitise the calls in a HAR file as in a recording, and return them. `raw` is the content of the file."""
     pseudonyms = Pseudonyms(key_of(raw))
-    return [
-        sanitise(
-            Traffic(
-                n=number,
-                at_ms=call.at_ms,
-                method=call.method,
-                path=call.path,
-                query=call.query,
-                headers=list(call.headers.items()),
-                body=call.raw_body,
-                status=call.status,
-                response_headers=list(call.answer_headers.items()),
-                response=call.raw_answer,
-            ),
-            pseudonyms,
-        )
-        for number, call in enumerate(calls, 1)
-    ]
+    return [sanitise(call.traffic(number), pseudonyms) for number, call in enumerate(calls, 1)]

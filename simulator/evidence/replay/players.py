@@ -10,24 +10,23 @@ from simulator.engine.text.json import Shown, dumps, loads
 from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.evidence.local import HOOK, START, FreshWorld, Simulators
 from simulator.evidence.remote import RemoteService
-from simulator.evidence.replay.replaying import Answered
+from simulator.evidence.replay.replaying import Answered, Player
 from simulator.kernel.clock import format_timestamp, parse_timestamp
 from simulator.kernel.journal import Cause
 from simulator.service import LIVE_KEYS, TOKEN_EXCHANGE
 
 
-class LocalPlayer(FreshWorld):
+class LocalPlayer(FreshWorld, Player):
     """A fresh world without scenarios."""
 
     is_real_time = False
-    run = ""
 
     def __init__(
         self, simulators: Simulators, begins: str, assumptions: Mapping[str, str], observed: Sequence[Shown] = ()
     ) -> None:
         super().__init__(simulators, assumptions, begins=begins or START, scenarios=(), observed=observed)
         self.base_ms = parse_timestamp(self.created["clock"]["now"])
-        self.strangers: Sequence[str] = [user["user_id"] for user in self.created["platform_users"]]
+        self.strangers = [user["user_id"] for user in self.created["platform_users"]]
         self._world = simulators.simulator.worlds[self.id]
 
     def send(self, method: str, path: str, raw: bytes, headers: Mapping[str, str], *, signed: bool) -> Answered:
@@ -68,11 +67,8 @@ class LocalPlayer(FreshWorld):
 _MOST_CALLS = 100_000
 
 
-class RemotePlayer:
+class RemotePlayer(Player):
     """A service at a base URL, with the keys of a test account. Its clock and outside events cannot be controlled."""
-
-    is_real_time = True
-    strangers: Sequence[str] = ()
 
     def __init__(self, base_url: str, keys: tuple[str, str]) -> None:
         self._service = RemoteService(base_url, keys, calls=_MOST_CALLS, live_keys=LIVE_KEYS)
@@ -89,25 +85,3 @@ class RemotePlayer:
             self._service.ensure_signed_in()
         reply = self._service.call(method, path, loads(raw) if raw else None, given)
         return Answered(reply.status, tuple(reply.headers.items()), dumps(reply.body))
-
-    def renew(self) -> None:
-        pass  # the service has signed in again
-
-    def hook(self) -> str:
-        return ""
-
-    @property
-    def now_ms(self) -> int:
-        return time.time_ns() // 1_000_000
-
-    def wait_until(self, at_ms: int) -> None:
-        pass
-
-    def bring(self, identifier: str, status: str, fields: Mapping[str, object]) -> bool:
-        return False
-
-    def cause(self, event: str) -> bool:
-        return False
-
-    def events(self) -> list[Shown]:
-        return []

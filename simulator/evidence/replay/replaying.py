@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Protocol
 from urllib.parse import quote, unquote, urlencode
 
 from simulator.engine.clients.exchange import Headers
@@ -42,53 +42,52 @@ class Answered:
     body: bytes
 
 
-class Player(Protocol):
-    """A service to which a recording is replayed."""
+class Player:
+    """A service to which a recording is replayed. By default, its clock and outside events cannot be controlled."""
 
     base_ms: int
     """The start time of the replay at the service."""
-    is_real_time: bool
+    is_real_time = True
     """True if the clock cannot be advanced, so the recorded waits are omitted."""
-    run: str
+    run = ""
     """The prefix of idempotency keys. A repeated replay uses another prefix."""
-
-    def send(self, method: str, path: str, raw: bytes, headers: Mapping[str, str], *, signed: bool) -> Answered: ...
-
-    strangers: Sequence[str]
+    strangers: Sequence[str] = ()
     """The ids of other accounts' resources that the account can refer to."""
-
     keys: Mapping[str, str]
     """The account's key pair."""
 
+    def send(self, method: str, path: str, raw: bytes, headers: Mapping[str, str], *, signed: bool) -> Answered:
+        raise NotImplementedError
+
     def cause(self, event: str) -> bool:
         """Cause an event that reports on the account. Return False if this is impossible."""
-        ...
+        return False
 
     def renew(self) -> None:
         """Discard the access token, so that the next call gets a new token."""
-        ...
 
     def hook(self) -> str:
         """Return the URL that replaces recorded webhook URLs, or "" if webhooks cannot be registered."""
-        ...
+        return ""
 
     @property
     def now_ms(self) -> int:
         """The target's time."""
-        ...
+        return time.time_ns() // 1_000_000
 
-    def wait_until(self, at_ms: int) -> None: ...
+    def wait_until(self, at_ms: int) -> None:
+        """Advance the clock to this time, if possible."""
 
     def bring(self, identifier: str, status: str, fields: Mapping[str, object]) -> bool:
         """Change a resource's status with outside events, such as a payment. Return False if that is impossible.
 
         `fields` contains the recorded values from enumerations, such as the `failure_code` of a failed payout.
         """
-        ...
+        return False
 
     def events(self) -> list[Shown]:
         """Return the envelopes of events since the last call."""
-        ...
+        return []
 
 
 def replay(recording: Recording, player: Player, schedule: Schedule) -> list[Replayed]:
