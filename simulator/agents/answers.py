@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 
+from simulator.agents.session import invalid
 from simulator.engine.text.json import JsonObject, Shown
 
-USUAL = 2_000
-"""The default maximum size of a response in characters."""
-MOST = 20_000
 _LONG_TEXT = 160
 _FEW = 3
 
@@ -18,7 +16,7 @@ def written(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def bounded(answer: Shown, most: int = USUAL) -> JsonObject:
+def bounded(answer: Shown, most: int) -> JsonObject:
     """Return a response of at most `most` characters. Cut long strings first, then nested lists, and then remove the
     largest fields.
 
@@ -29,18 +27,15 @@ def bounded(answer: Shown, most: int = USUAL) -> JsonObject:
         shown = {name: shorten(value) for name, value in shown.items()}
         if len(written(shown)) <= most:
             return shown
+    advice = {"to_see_it": "use `fields`, or a larger `max_characters`"}
     left_out: list[str] = []
-    while shown and len(written(_with_rest(shown, sorted(left_out)))) > most:
+    while len(written(short := {**shown, "left_out": sorted(left_out), **advice})) > most:
+        if not shown:
+            return {"left_out": len(left_out), **advice}
         largest = max(shown, key=lambda name: len(written(shown[name])))
         del shown[largest]
         left_out.append(largest)
-
-    short = _with_rest(shown, sorted(left_out))
-    return short if len(written(short)) <= most else _with_rest({}, len(left_out))
-
-
-def _with_rest(shown: JsonObject, left_out: object) -> JsonObject:
-    return {**shown, "left_out": left_out, "to_see_it": "use `fields`, or a larger `max_characters`"}
+    return short
 
 
 def _texts_cut(value: object) -> object:
@@ -77,18 +72,17 @@ def _at(value: object, place: str) -> object:
     return value
 
 
-def page(rows: Sequence[Shown], key: Callable[[Shown], str], before: str | None, most: int = USUAL) -> JsonObject:
+def page(rows: Sequence[Shown], key: Callable[[Shown], str], before: str | None, most: int) -> JsonObject:
     """Return the newest items that fit into `most` characters, newest first. `next_cursor` is set if there are older
-    items.
-
-    `before` is the cursor from the previous page, which is the key of its last item. Raises LookupError if no item
-    has this key.
+    items. `before` is the cursor from the previous page, which is the key of its last item. If no item has this key,
+    raise `ToolRefused`.
     """
     newest_first = list(reversed(rows))
     if before is not None:
         keys = [key(row) for row in newest_first]
         if before not in keys:
-            raise LookupError(before)
+            why = f"{before!r} is not a next_cursor of this list. Omit the cursor to start at the beginning."
+            raise invalid("cursor", why)
         newest_first = newest_first[keys.index(before) + 1 :]
     shown: list[Shown] = []
     for row in newest_first:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
 
 from simulator.agents import inputs
 from simulator.agents.answers import page, picked
-from simulator.agents.session import Session, ToolRefused, invalid, lacking
+from simulator.agents.session import Session, ToolRefused, lacking
 from simulator.agents.webhooks import messages
 from simulator.engine.clients.control import segment
 from simulator.engine.text.json import JsonObject, Shown
@@ -15,7 +15,13 @@ from simulator.service import TOOLING
 
 NEWEST = 1_000
 """A list searches only this many of the newest items."""
-_KEPT = ("id", "kind", "type", "status", "reference", "amount", "source_amount", "destination_amount", "label", "name")
+_OF_RESOURCES = (
+    "id", "kind", "type", "status", "reference", "amount", "source_amount", "destination_amount", "label", "name",
+)  # fmt: skip
+_OF_DELIVERIES = (
+    "id", "attempted_at", "event_type", "event_id", "url", "attempt", "status", "response_status", "error",
+    "next_attempt_at",
+)  # fmt: skip
 
 
 def inspect(session: Session, given: inputs.InspectInput) -> JsonObject:
@@ -74,52 +80,43 @@ def _one(session: Session, given: inputs.InspectInput, path: str) -> JsonObject:
 
 def _resources(session: Session, given: inputs.InspectInput) -> JsonObject:
     rows = session.control(given.world).get("/resources", type=given.type)["data"]
-    return _listed(given, rows, lambda row: {name: row[name] for name in _KEPT if row.get(name) is not None})
+    return _listed(given, rows, lambda row: _present(row, _OF_RESOURCES))
 
 
 def _requests(session: Session, given: inputs.InspectInput) -> JsonObject:
     rows = session.control(given.world).get("/requests", limit=NEWEST, status=given.status)["data"]
     wanted = given.path or "*"
-    rows = [row for row in rows if fnmatchcase(row["path"], wanted) and _speaks_of(row, given.id)]
+    rows = [row for row in rows if fnmatchcase(row["path"], wanted) and (given.id or "") in str(row)]
     return _listed(given, rows, _short_request)
 
 
 def _short_request(row: Shown) -> JsonObject:
     response = row["response"] if isinstance(row["response"], Mapping) else {}
     error = response.get("error")
+    short = {"id": row["id"], "at": row["at"], "call": f"{row['method']} {row['path']}", "status": row["status"]}
     more = {"error": error.get("code")} if isinstance(error, Mapping) else {"made": response.get("id")}
-    advice = {"advice": row["advice"]} if row["advice"] else {}
-    return {
-        "id": row["id"],
-        "at": row["at"],
-        "call": f"{row['method']} {row['path']}",
-        "status": row["status"],
-        **{name: value for name, value in more.items() if value is not None},
-        **advice,
-    }
+    return {**short, **_present(more, more), **({"advice": row["advice"]} if row["advice"] else {})}
 
 
 def _events(session: Session, given: inputs.InspectInput) -> JsonObject:
     rows = session.control(given.world).get("/events", limit=NEWEST, type=given.type, object_id=given.id)["data"]
-    return _listed(
-        given,
-        rows,
-        lambda row: {
-            "id": row["id"],
-            "at": row["created_at"],
-            "type": row["type"],
-            "object_id": row["data"]["object"].get("id"),
-            "object_status": row["data"]["object"].get("status"),
-        },
-    )
+
+    def short(row: Shown) -> JsonObject:
+        about = row["data"]["object"]
+        of_object = {"object_id": about.get("id"), "object_status": about.get("status")}
+        return {"id": row["id"], "at": row["created_at"], "type": row["type"], **of_object}
+
+    return _listed(given, rows, short)
 
 
 def _deliveries(session: Session, given: inputs.InspectInput) -> JsonObject:
     rows = session.control(given.world).get("/deliveries", limit=NEWEST, status=given.status)["data"]
-    rows = [row for row in rows if _speaks_of(row, given.id)]
-    wanted = ("id", "attempted_at", "event_type", "event_id", "url", "attempt", "status", "response_status", "error")
-    more = ("next_attempt_at",)
-    return _listed(given, rows, lambda row: {name: row[name] for name in (*wanted, *more) if row.get(name) is not None})
+    rows = [row for row in rows if (given.id or "") in str(row)]
+    return _listed(given, rows, lambda row: _present(row, _OF_DELIVERIES))
+
+
+def _present(row: Shown, names: Iterable[str]) -> JsonObject:
+    return {name: row[name] for name in names if row.get(name) is not None}
 
 
 def _inbox(session: Session, given: inputs.InspectInput) -> JsonObject:
@@ -148,14 +145,10 @@ def _search(session: Session, given: inputs.InspectInput) -> JsonObject:
 
 def _reference(session: Session, given: inputs.InspectInput) -> JsonObject:
     control = session.control(given.world)
-    whole = {"test_values": TOOLING.test_values(), **control.get("/reference"), "rates": control.get("/rates")}
+    more = {**control.get("/reference"), "rates": control.get("/rates")}
     if given.fields:
-        return picked(whole, given.fields)
-    return {"test_values": TOOLING.test_values(), "also": sorted(name for name in whole if name != "test_values")}
-
-
-def _speaks_of(row: Shown, wanted: str | None) -> bool:
-    return wanted is None or wanted in str(row)
+        return picked({"test_values": TOOLING.test_values(), **more}, given.fields)
+    return {"test_values": TOOLING.test_values(), "also": sorted(more)}
 
 
 def _listed(
@@ -165,11 +158,7 @@ def _listed(
     shown = [{"id": row.get("id"), **picked(row, given.fields)} if given.fields else short(row) for row in rows]
     for number, row in enumerate(shown):
         row.setdefault(key, str(number))
-    try:
-        return page(shown, lambda row: str(row[key]), given.cursor, given.max_characters)
-    except LookupError:
-        why = f"{given.cursor!r} is not a next_cursor of this list. Omit the cursor to start at the beginning."
-        raise invalid("cursor", why) from None
+    return page(shown, lambda row: str(row[key]), given.cursor, given.max_characters)
 
 
 def _id(given: inputs.InspectInput) -> str:

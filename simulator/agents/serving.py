@@ -32,7 +32,7 @@ async def _session(url: str | None, token: str | None) -> AsyncIterator[Session]
         yield Session(url, token)
         return
     async with serving(create_app(Config(clock="manual"))) as origin:
-        yield Session(origin, own=True)
+        yield Session(origin)
 
 
 def make_server(session: Session) -> Server:

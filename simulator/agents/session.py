@@ -19,10 +19,7 @@ _SECONDS = 60.0
 
 
 class ToolRefused(Exception):
-    """A tool was used incorrectly, or a call was refused.
-
-    The exception contains everything that a model needs to correct the call.
-    """
+    """A tool was used incorrectly, or a call was refused. Contains all that a model needs to correct the call."""
 
     def __init__(
         self, code: str, message: str, *, param: str | None = None, allowed: object = None, status: int | None = None
@@ -51,10 +48,8 @@ class Reply:
 class Session:
     """The session of one agent with one server. `world` is the id of the world that calls use by default."""
 
-    def __init__(self, url: str, token: str | None = None, *, own: bool = False) -> None:
+    def __init__(self, url: str, token: str | None = None) -> None:
         self.url = ControlClient(url).url
-        self.own = own
-        """Whether the server was started for this session and stops with it."""
         self.world = DEFAULT_WORLD
         self.token = token
         self._signed_in: dict[tuple[str, str], _SignedIn] = {}
@@ -66,11 +61,6 @@ class Session:
 
     def world_object(self, world: str | None = None) -> JsonObject:
         found: JsonObject = self.control().get(f"/worlds/{segment(world or self.world)}")
-        return found
-
-    def keys(self, world: str | None = None, environment: str = "sandbox") -> Mapping[str, str]:
-        """Return the key pair, webhook key and base URL for an environment of a world."""
-        found: Mapping[str, str] = self.world_object(world)["credentials"][environment]
         return found
 
     def call(
@@ -93,16 +83,16 @@ class Session:
         sent = dict(headers or {})
         if method == "POST" and not any(name.lower() == "idempotency-key" for name in sent):
             sent["Idempotency-Key"] = signed_in.next_key()
-        reply = self._ask(method, signed_in.base_url, path, body, query, signed_in.header | sent)
+        reply = self._ask(method, signed_in.base_url, path, body, signed_in.header | sent, query or {})
         if reply.status == 401:
             signed_in = self._sign_in(*place)
-            reply = self._ask(method, signed_in.base_url, path, body, query, signed_in.header | sent)
+            reply = self._ask(method, signed_in.base_url, path, body, signed_in.header | sent, query or {})
         return reply
 
     def _sign_in(self, world: str, environment: str) -> _SignedIn:
-        keys = self.keys(world, environment)
+        keys = self.world_object(world)["credentials"][environment]
         pair = TOKEN_EXCHANGE.body(keys)
-        reply = self._ask("POST", keys["base_url"], TOKEN_EXCHANGE.path, pair, None, marked("mcp"))
+        reply = self._ask("POST", keys["base_url"], TOKEN_EXCHANGE.path, pair, marked("mcp"), {})
         body, token = reply.body, TOKEN_EXCHANGE.token_in(reply.body)
         if token is None:
             error = body.get("error", {}) if isinstance(body, dict) else {}
@@ -116,24 +106,19 @@ class Session:
         return signed_in
 
     def _ask(
-        self,
-        method: str,
-        base_url: str,
-        path: str,
-        body: Shown | None,
-        query: Mapping[str, object] | None,
-        headers: Mapping[str, str],
+        self, method: str, url: str, path: str, body: Shown | None, headers: Mapping[str, str], query: Shown
     ) -> Reply:
-        asked = f"{path}?{urlencode({name: _text(value) for name, value in query.items()})}" if query else path
+        texts = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in query.items()}
+        asked = f"{path}?{urlencode(texts)}" if texts else path
         data = None if body is None else json.dumps(body).encode()
         sent = dict(headers) if data is None else {"Content-Type": "application/json", **headers}
         # The host in the base URL is not checked, because the base URL comes from a server whose own host was
         # checked.
-        client = SyncClient(base_url, any_host=True, live_keys=LIVE_KEYS)
+        client = SyncClient(url, any_host=True, live_keys=LIVE_KEYS)
         try:
             status, received, content = client.request(method, asked, data, sent, _SECONDS)
         except NoResponse as error:
-            raise Unreachable(f"{method} {base_url}{path} got no response: {error}") from None
+            raise Unreachable(f"{method} {url}{path} got no response: {error}") from None
         return Reply(status, received, _parsed(content))
 
 
@@ -153,10 +138,6 @@ class _SignedIn:
     def next_key(self) -> str:
         self.posts += 1
         return f"{self.begun_by}-{self.posts}"
-
-
-def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _parsed(raw: bytes) -> object:

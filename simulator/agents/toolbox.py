@@ -113,6 +113,8 @@ def _plain(schema: object, named: Shown) -> Any:
     if not isinstance(schema, dict):
         return schema
     kept = {name: value for name, value in schema.items() if name not in ("title", "$defs")}
+    if isinstance(kept.get("description"), str):
+        kept["description"] = " ".join(kept["description"].split())
     if "$ref" in kept:
         return _plain(named[kept["$ref"].rpartition("/")[2]], named)
     choices = [one for one in kept.get("anyOf", ()) if one != {"type": "null"}]

@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from simulator import host
 from simulator.agents import inputs, missing
 from simulator.agents.answers import page, picked
 from simulator.agents.session import Session, ToolRefused, invalid, lacking
+from simulator.engine.clients import asynchronous
 from simulator.engine.clients.address import inbox_path
 from simulator.engine.clients.control import CallRefused, segment
+from simulator.engine.scenario.files import library, loader
+from simulator.engine.scenario.run import runner
+from simulator.engine.text import strict
 from simulator.engine.text.json import JsonObject, Shown
-
-if TYPE_CHECKING:
-    from simulator.engine.scenario.files.library import ScenarioFile
-    from simulator.host import Simulator
+from simulator.service import TOKEN_EXCHANGE
 
 _MOST_EVENTS = 20
 _SENDABLE = re.compile(r"[!-~]+")
@@ -107,18 +109,15 @@ def call(session: Session, given: inputs.CallInput) -> JsonObject:
         environment=given.environment,
     )  # fmt: skip
     body = reply.body
-    if isinstance(body, Mapping) and isinstance(body.get("error"), Mapping):
-        if body["error"].get("code") == missing.CODE:
+    if not isinstance(body, Mapping):
+        return {"http_status": reply.status, "body": body}
+    if isinstance(error := body.get("error"), Mapping):
+        if error.get("code") == missing.CODE:
             missing.refuse(missing.of_operation(given.method, path), given.body, reply.status)
-        error = body["error"]
         code, message = str(error.get("code", reply.status)), str(error.get("message", ""))
         raise ToolRefused(code, message, param=error.get("param"), status=reply.status, allowed=error.get("allowed"))
-    if isinstance(body, Mapping) and given.fields:
-        return {"http_status": reply.status, **picked(body, given.fields)}
-    if isinstance(body, Mapping):
-        # The object may have its own `status` field, so the HTTP status has a different name.
-        return {"http_status": reply.status, **body}
-    return {"http_status": reply.status, "body": body}
+    # The object may have its own `status` field, so the HTTP status has a different name.
+    return {"http_status": reply.status, **(picked(body, given.fields) if given.fields else body)}
 
 
 def act(session: Session, given: inputs.ActInput) -> JsonObject:
@@ -127,10 +126,10 @@ def act(session: Session, given: inputs.ActInput) -> JsonObject:
     `event`, makes the calls and actions that lead to that event. Returns the object afterwards and the new events.
     """
     control = session.control(given.world, given.environment)
+    target = {} if given.target is None else {"target": given.target}
     if given.event is not None:
         if given.action is not None:
             raise ToolRefused("invalid_parameter", "Use `action` or `event`, not both.", param="event")
-        target = {} if given.target is None else {"target": given.target}
         return dict(control.post("/trigger?wait=true", {"event": given.event, **target}))
     rows = control.get("/actions")["data"]
     if given.action is None:
@@ -140,7 +139,6 @@ def act(session: Session, given: inputs.ActInput) -> JsonObject:
         raise ToolRefused(
             "not_found", f"There is no action {given.action!r}.", param="action", allowed=names, status=404
         )
-    target = {} if given.target is None else {"target": given.target}
     try:
         done = control.post(f"/actions/{segment(given.action)}", {**(given.parameters or {}), **target})
     except CallRefused as refusal:
@@ -148,13 +146,8 @@ def act(session: Session, given: inputs.ActInput) -> JsonObject:
             schema = next(row["parameters"] for row in rows if row["name"] == given.action)
             missing.refuse(missing.of_schemas(schema.get("anyOf") or [schema]), given.parameters, refusal.status)
         raise
-    resource = done.get("resource") or {}
-    return {
-        "done": done["action"],
-        "at": done["at"],
-        "resource": resource,
-        "events": [{"id": row["id"], "type": row["type"]} for row in done["events"]],
-    }
+    events = [{"id": row["id"], "type": row["type"]} for row in done["events"]]
+    return {"done": done["action"], "at": done["at"], "resource": done.get("resource") or {}, "events": events}
 
 
 def _possible(session: Session, given: inputs.ActInput, rows: list[JsonObject]) -> JsonObject:
@@ -179,8 +172,7 @@ def _signature(row: Shown) -> str:
     properties: dict[str, Any] = {}
     for schema in schemas:
         properties |= schema.get("properties", {})
-    required = set.intersection(*(set(schema.get("required", ())) for schema in schemas))
-
+    required = missing.of_schemas(schemas)
     parameters = [f"{name}{'' if name in required else '?'}{_choices(schema)}" for name, schema in properties.items()]
     return f"{row['name']}({', '.join(parameters)}): {row.get('does', '')}"
 
@@ -196,13 +188,8 @@ def advance(session: Session, given: inputs.AdvanceInput) -> JsonObject:
     arguments, shows the clock and the next timers. If the goal is never reached, the error is not_reached.
     """
     control = session.control(given.world)
-    ways: list[JsonObject] = []
-    if given.by is not None:
-        ways.append({"by": given.by})
-    if given.to is not None:
-        ways.append({"to": given.to})
-    if given.next_timer:
-        ways.append({"to_next_timer": True})
+    plain = {"by": given.by, "to": given.to, "to_next_timer": given.next_timer or None}
+    ways: list[JsonObject] = [{name: value} for name, value in plain.items() if value is not None]
     if given.until_event is not None:
         about = {} if given.until_id is None else {"object_id": given.until_id}
         ways.append({"until": {"event": given.until_event, **about}})
@@ -212,8 +199,7 @@ def advance(session: Session, given: inputs.AdvanceInput) -> JsonObject:
             raise lacking(absent, "Use `until_id` and `until_status` together.")
         ways.append({"until": {"resource": given.until_id, "status": given.until_status}})
     if not ways:
-        clock, timers = control.get("/clock"), control.get("/timers", limit=5)["data"]
-        return {"clock": clock, "next": timers}
+        return {"clock": control.get("/clock"), "next": control.get("/timers", limit=5)["data"]}
     if len(ways) > 1:
         raise ToolRefused(
             "invalid_parameter", "Use exactly one parameter.",
@@ -258,7 +244,8 @@ def scenario(session: Session, given: inputs.ScenarioInput) -> JsonObject:
         rows = control.get("/scenarios")["data"]
         shown = [{"name": row["name"], "does": row["description"], "active": row["active"]} for row in rows]
         active = [row["name"] for row in rows if row["active"]]
-        return {"active": active, **_page(shown[::-1], given.cursor, given.max_characters)}
+        newest = page(shown[::-1], lambda row: str(row["name"]), given.cursor, given.max_characters - 100)
+        return {"active": active, **newest}
     if given.do == "show":
         return dict(control.get(f"/scenarios/{segment(_given(given, 'name'))}"))
     if given.do == "activate":
@@ -278,15 +265,6 @@ def scenario(session: Session, given: inputs.ScenarioInput) -> JsonObject:
     return _played(session, given)
 
 
-def _page(rows: list[JsonObject], cursor: str | None, most: int) -> JsonObject:
-    try:
-        return page(rows, lambda row: str(row["name"]), cursor, most - 100)
-    except LookupError:
-        raise invalid(
-            "cursor", f"{cursor!r} is not a next_cursor of this list. Omit the cursor to start at the beginning."
-        ) from None
-
-
 def _given(given: inputs.ScenarioInput, name: str) -> str:
     value: str | None = getattr(given, name)
     if value is None:
@@ -294,42 +272,27 @@ def _given(given: inputs.ScenarioInput, name: str) -> str:
     return value
 
 
-def _read(text: str, simulator: Simulator | None = None) -> ScenarioFile:
+def _read(text: str) -> library.ScenarioFile:
     """Read a scenario. If it is invalid, raise ToolRefused with all problems."""
-    from simulator import host
-    from simulator.engine.scenario.files.loader import Loader, ScenarioError
-
-    simulator = simulator or host.Simulator()
+    simulator = host.Simulator()
     try:
-        return Loader(simulator.vocabulary).load(text, "yaml", simulator.library)
-    except ScenarioError as error:
+        return loader.Loader(simulator.vocabulary).load(text, "yaml", simulator.library)
+    except loader.ScenarioError as error:
         raise ToolRefused("invalid_scenario", str(error), param="yaml") from None
 
 
 def _played(session: Session, given: inputs.ScenarioInput) -> JsonObject:
-    from simulator.engine.clients.asynchronous import HttpClient
-    from simulator.engine.scenario.run import runner
-    from simulator.service import TOKEN_EXCHANGE
-
-    file = _file(given)
-
-    async def play() -> Any:
-        return await runner.run(file, HttpClient(session.url, session.token or ""), TOKEN_EXCHANGE, seed=1)
-
-    result = asyncio.run(play())
+    client = asynchronous.HttpClient(session.url, session.token or "")
+    result = asyncio.run(runner.run(_file(given), client, TOKEN_EXCHANGE, seed=1))
     failed = [f"{check.name}: {check.problem}" for check in result.checks if not check.passed]
     return {"scenario": result.name, "passed": result.passed, "failed": failed, "timeline": result.readable()}
 
 
-def _file(given: inputs.ScenarioInput) -> ScenarioFile:
-    from simulator.engine.text.strict import similar
-    from simulator.host import Simulator
-
-    simulator = Simulator()
+def _file(given: inputs.ScenarioInput) -> library.ScenarioFile:
     if given.yaml is not None:
-        return _read(given.yaml, simulator)
-    name = _given(given, "name")
-    if name not in simulator.library:
-        near = similar(name, simulator.library)
+        return _read(given.yaml)
+    name, known = _given(given, "name"), host.Simulator().library
+    if name not in known:
+        near = strict.similar(name, known)
         raise ToolRefused("not_found", f"There is no built-in scenario {name!r}.", param="name", allowed=near)
-    return simulator.library[name]
+    return known[name]

@@ -31,7 +31,6 @@ def verdict(session: Session, given: inputs.VerdictInput) -> JsonObject:
     checks = [*_outcomes(session, given), *_deliveries(session, given), *_inbox(session, given)]
     checks += [*_advice(session, given), *_coverage(session, given)]
     problems = [f"{check.about}: {check.problem}" for check in checks if check.problem]
-    missing = list(_missing(session, given))
     if problems:
         said, exit_code = f"no: {len(problems)} of {len(checks)} checks failed", 1
     elif not given.outcomes:
@@ -44,7 +43,7 @@ def verdict(session: Session, given: inputs.VerdictInput) -> JsonObject:
         "verdict": said,
         "problems": problems,
         "held": [check.about for check in checks if not check.problem],
-        "missing": missing,
+        "missing": list(_missing(session, given)),
     }
 
 
@@ -80,14 +79,12 @@ def _deliveries(session: Session, given: inputs.VerdictInput) -> Iterator[Check]
     rows = session.control(given.world).get("/deliveries")["data"]
     last = {(row["event_id"], row["endpoint_id"]): row for row in rows}
     failed = [row for row in last.values() if row["status"] == "failed"]
-    if not rows:
-        return
     problem = ""
-    if failed:
-        first = failed[0]
-        got = first["response_status"] or first["error"]
-        problem = f"{len(failed)} failed, first {first['event_type']} ({first['event_id']}): {got}"
-    yield Check(f"{len(last)} webhooks were acknowledged", problem)
+    for row in failed[:1]:
+        got = row["response_status"] or row["error"]
+        problem = f"{len(failed)} failed, first {row['event_type']} ({row['event_id']}): {got}"
+    if rows:
+        yield Check(f"{len(last)} webhooks were acknowledged", problem)
 
 
 def _inbox(session: Session, given: inputs.VerdictInput) -> Iterator[Check]:

@@ -20,7 +20,6 @@ The key is not known until later, so this request cannot be verified.
 class Message:
     """A received webhook. `why_not` is the reason why verification failed, or empty if it succeeded."""
 
-    at: str
     type: str
     event_id: str
     object_id: str
@@ -54,24 +53,10 @@ def messages(rows: Iterable[Shown], keys: Iterable[str]) -> Iterator[Message]:
         event = object_in(row["body"])
         if event.get("type") == TEST:
             continue
-        about = _object(event)
-        yield Message(
-            row["at"],
-            str(event.get("type", "")),
-            str(event.get("id", "")),
-            str(about.get("id", "")),
-            about.get("status"),
-            row["status"],
-            _why_not(row, keys),
-        )
-
-
-def _why_not(row: Shown, keys: tuple[str, ...]) -> str:
-    came_ms = datetime.fromisoformat(row["at"]).timestamp() * 1000
-    return SIGNATURE.problem(row["headers"], row["body"].encode(), keys, came_ms)
-
-
-def _object(event: JsonObject) -> JsonObject:
-    data = event.get("data")
-    about = data.get("object") if isinstance(data, dict) else None
-    return about if isinstance(about, dict) else {}
+        data = event.get("data")
+        about = data.get("object") if isinstance(data, dict) else None
+        about = about if isinstance(about, dict) else {}
+        came_ms = datetime.fromisoformat(row["at"]).timestamp() * 1000
+        problem = SIGNATURE.problem(row["headers"], row["body"].encode(), keys, came_ms)
+        names = (str(event.get("type", "")), str(event.get("id", "")), str(about.get("id", "")))
+        yield Message(*names, about.get("status"), row["status"], problem)

@@ -99,6 +99,7 @@ class RemoteService:
         self._last: Traffic | None = None
         """The last call and its response."""
         self.given = {**(account or {}), **({} if listener is None else listener.hooks)}
+        self._accepted = {**self.given}
         self.account: dict[str, str] = {}
         self.id_prefixes: dict[str, str] = {}
         """The id prefixes, by the path of the call that created the resource."""
@@ -147,9 +148,9 @@ class RemoteService:
         """
         unknown: Mapping[str, str] = {}
         with suppress(NotTheService, SpentBudget):
-            unknown = find(self.given, lambda path, body: self.call("POST", path, body, {}).body)
+            unknown = find(self._accepted, lambda path, body: self.call("POST", path, body, {}).body)
         for name in unknown:
-            del self.given[name]
+            del self._accepted[name]
         return unknown
 
     def ensure_signed_in(self) -> None:
@@ -166,7 +167,7 @@ class RemoteService:
                 with suppress(CallRefused, KeyError, IndexError):
                     self.account["user_id"] = self.control.get("/worlds/default")["platform_users"][0]["user_id"]
         own = {**invented(self._now(), str(self._run)), "public_key": self._keys["public_key"]}
-        self.account |= {**own, **self.given}
+        self.account |= {**own, **self._accepted}
 
     def _now(self) -> str:
         if self.control is not None:
