@@ -12,6 +12,7 @@ from shutil import get_terminal_size
 from threading import Lock
 
 from simulator.cli.output import say, say_passing
+from simulator.engine.text import reports
 
 _EVERY_SECONDS = 0.2
 
@@ -77,7 +78,7 @@ class Progress:
             say_passing()
 
     def _text(self, now: float) -> str:
-        found = f", {self._found} finding{'' if self._found == 1 else 's'}" if self._found else ""
+        found = f", {reports.counted(self._found, 'finding')}" if self._found else ""
         left = (now - self._begun) / self._done * (self._total - self._done)
         lasting = f"{left:.0f} s" if left < 90 else f"{left / 60:.0f} min"
         ahead = f", about {lasting} left" if self._done < self._total else ""

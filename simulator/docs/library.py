@@ -55,19 +55,15 @@ def sections() -> tuple[Section, ...]:
     """Return the table of contents from `contents.yaml`."""
     text = (DIRECTORY / "contents.yaml").read_text("utf-8")
     return tuple(
-        Section(
-            row["section"],
-            row["title"],
-            row["says"],
-            tuple(_page(f"{row['section']}/{name}", entry) for name, entry in row["pages"].items()),
-        )
+        Section(row["section"], row["title"], row["says"], tuple(_pages(row["section"], row["pages"])))
         for row in yaml.load(text, Loader=yaml.CSafeLoader)
     )
 
 
-def _page(path: str, entry: str | Mapping[str, str]) -> Page:
-    """Return the page for an entry in `contents.yaml`. An entry is a sentence or a mapping (`says`, `search`)."""
-    return Page(path, entry) if isinstance(entry, str) else Page(path, **entry)
+def _pages(section: str, entries: Mapping[str, str | Mapping[str, str]]) -> Iterator[Page]:
+    """Yield the pages of a section. An entry is a sentence or a mapping (`says`, `search`)."""
+    for name, entry in entries.items():
+        yield Page(f"{section}/{name}", **({"says": entry} if isinstance(entry, str) else entry))
 
 
 def all_pages() -> Iterator[Page]:

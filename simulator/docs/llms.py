@@ -6,7 +6,7 @@ Both files contain links to a server at the default address. A running server re
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from simulator.docs import library
@@ -21,38 +21,22 @@ _HEAD = Path(__file__).parent / "page" / "llms.md"
 
 def short(operations: Iterable[Operation], test_values: Mapping[str, Mapping[str, str]]) -> str:
     """Return `llms.txt`: a summary, keys, test values, calls, and a list of pages."""
-    head = _HEAD.read_text("utf-8")
-    return "\n".join([head, *_test_values(test_values), *_calls(operations), *_contract(), *_pages()])
+    return "\n".join([_HEAD.read_text("utf-8"), *_sections(operations, test_values)])
 
 
 def full(first: str) -> str:
     """Return `llms-full.txt`: `first` (`llms.txt`) and the full content of every page."""
-    parts = [first]
-    for page in library.all_pages():
-        parts.append(f"\n---\n\nSource: {_DOCS}/{page.path}.md\n\n{page.source.rstrip()}\n")
-    return "".join(parts)
+    pages = (f"\n---\n\nSource: {_DOCS}/{page.path}.md\n\n{page.source.rstrip()}\n" for page in library.all_pages())
+    return "".join([first, *pages])
 
 
-def _test_values(values: Mapping[str, Mapping[str, str]]) -> list[str]:
-    return [
-        "## Test values",
+def _sections(operations: Iterable[Operation], test_values: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    yield from ("## Test values", "", "Request data that choose an outcome, with no control call:", "")
+    yield from ("```json", json.dumps(test_values, indent=1, ensure_ascii=False), "```", "")
+    yield from ("## API calls, below the base URL", "")
+    yield from (f"- {row.method} {row.path}: {row.summary}" for row in operations)
+    yield from (
         "",
-        "Request data that choose an outcome, with no control call:",
-        "",
-        "```json",
-        json.dumps(values, indent=1, ensure_ascii=False),
-        "```",
-        "",
-    ]
-
-
-def _calls(operations: Iterable[Operation]) -> list[str]:
-    lines = [f"- {row.method} {row.path}: {row.summary}" for row in operations]
-    return ["## API calls, below the base URL", "", *lines, ""]
-
-
-def _contract() -> list[str]:
-    return [
         "## The contract",
         "",
         f"- [OpenAPI]({_CONTROL}/openapi.json): every call, field, error and event of the API.",
@@ -61,19 +45,10 @@ def _contract() -> list[str]:
         f"- [Actions]({_CONTROL}/actions): actions of third parties, with their parameters.",
         f"- [Webhook vectors]({_CONTROL}/webhook-vectors.json): signed and forged requests, each with its verdict.",
         "",
-    ]
-
-
-def _pages() -> list[str]:
-    lines = []
+    )
     for section in library.sections():
-        lines += [f"## {section.title}", ""]
-        lines += [f"- [{page.title}]({_DOCS}/{page.path}.md): {page.says}" for page in section.pages]
-        lines.append("")
-    return [
-        *lines,
-        "## Optional",
-        "",
-        f"- [All pages in one]({_CONTROL}/llms-full.txt): the text of every page above.",
-        "",
-    ]
+        yield from (f"## {section.title}", "")
+        yield from (f"- [{page.title}]({_DOCS}/{page.path}.md): {page.says}" for page in section.pages)
+        yield ""
+    yield from ("## Optional", "")
+    yield from (f"- [All pages in one]({_CONTROL}/llms-full.txt): the text of every page above.", "")

@@ -66,12 +66,11 @@ def render(page: Page, source: str = "") -> Rendered:
     tokens = _without_empty_heads(_parser().parse(_COMMENT.sub("", source or page.source)))
     links = tuple(_relinked(page, tokens))
     headings = _headed(tokens)
-    passages = tuple(_passages(tokens))
     return Rendered(
         title=headings[0].title,
         html=_parser().renderer.render(tokens, _parser().options, {}),
         headings=tuple(headings[1:]),
-        passages=passages,
+        passages=tuple(_passages(tokens)),
         anchors=frozenset([*(one.anchor for one in headings), *_explicit(tokens)]),
         links=links,
     )

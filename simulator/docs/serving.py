@@ -13,7 +13,6 @@ from pathlib import Path
 from starlette.responses import RedirectResponse, Response
 
 from simulator.docs import layout, library, search, standings
-from simulator.docs.standings import standings_of, with_standings
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import ControlOperation, Handler, Query, Raw, any_text
 from simulator.engine.control.pages import HTML, here
@@ -26,8 +25,6 @@ _ASSETS = Path(__file__).parent / "page"
 _RECIPES = Path(__file__).parent / "recipes"
 _QUERY: Query = {"q": any_text("Words or prefixes.")}
 _TEXT = "text/plain; charset=utf-8"
-_DEPTHS = (1, 2, 3)
-"""A file's path below its recipe has one of these numbers of segments."""
 _HEADERS = {"x-content-type-options": "nosniff"}
 MOST_CHARACTERS = 200
 """The longest search query."""
@@ -107,8 +104,8 @@ async def _page(call: ControlCall, path: str) -> Raw[str]:
 
 def _own(call: ControlCall, path: str) -> str:
     """Return the source of a page for the caller's world, or "" if it is the same for all worlds."""
-    notes = standings_of(call) if path == standings.PAGE else {}
-    return with_standings(library.pages_by_path()[path].source, notes) if notes else ""
+    notes = standings.standings_of(call) if path == standings.PAGE else {}
+    return standings.with_standings(library.pages_by_path()[path].source, notes) if notes else ""
 
 
 def _nothing(path: str) -> ApiError:
@@ -121,17 +118,9 @@ def _row(
     path: str, name: str, summary: str, handler: Handler, kind: str = HTML, query: Query | None = None
 ) -> ControlOperation:
     return ControlOperation(
-        "GET",
-        f"{_PATH}{path}",
-        name,
-        "Contract",
-        summary,
-        handler,
-        open=True,
-        query=query or {},
-        media_type=kind,
+        "GET", f"{_PATH}{path}", name, "Contract", summary, handler, open=True, query=query or {}, media_type=kind,
         shows_keys=True,
-    )
+    )  # fmt: skip
 
 
 DOCS_ROWS: tuple[ControlOperation, ...] = (
@@ -144,7 +133,7 @@ DOCS_ROWS: tuple[ControlOperation, ...] = (
     _row("/{section}/{page}", "docs_page", "A page of the documentation", page),
     *(
         _row(f"/recipes/{{name}}/{below}", f"docs_recipe_{depth}", "A file of a recipe", recipe, _TEXT)
-        for depth, below in ((depth, "/".join(f"{{part{number}}}" for number in range(depth))) for depth in _DEPTHS)
+        for depth, below in enumerate(("{part0}", "{part0}/{part1}", "{part0}/{part1}/{part2}"), 1)
     ),
 )
 """The pages contain only the well-known keys of the world `default`."""

@@ -40,8 +40,7 @@ def standings_of(call: ControlCall) -> Mapping[str, str]:
 
 def with_standings(source: str, standings: Mapping[str, str]) -> str:
     """Return the source of the page with a note in each entry."""
-    lines = []
-    entry = ""
+    lines, entry = [], ""
     for line in source.split("\n"):
         lines.append(line)
         if found := _ENTRY.match(line):

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import click
 
@@ -15,24 +15,14 @@ from simulator.cli import config_option
 from simulator.cli.output import Exit, fail, say
 from simulator.cli.server import detaching, running, settings
 from simulator.cli.tools import completing
-
-if TYPE_CHECKING:
-    from simulator.engine.worlds.observations import Observed
+from simulator.engine.worlds import observations
+from simulator.evidence import observed
+from simulator.service import TOOLING
 
 POSTPONED = (
-    "anyio",
-    "anyio.abc",
-    "asyncio.sslproto",
-    "csv",
-    "html",
-    "http.client",
-    "http.cookies",
-    "importlib.metadata._adapters",
-    "logging.config",
-    "shutil",
-    "uvicorn",
-    "zipfile",
-)
+    "anyio", "anyio.abc", "asyncio.sslproto", "csv", "html", "http.client", "http.cookies",
+    "importlib.metadata._adapters", "logging.config", "shutil", "uvicorn", "zipfile",
+)  # fmt: skip
 """Modules that asyncio, pydantic, Starlette and uvicorn import and that a server seldom uses.
 
 Without them, a start takes 0.93 of the time and 4 MB less memory.
@@ -71,9 +61,9 @@ def serve(detach: bool, end_with_stdin: bool, **given: Any) -> None:
                 given["store"] = ""  # click ignores an empty variable, and worlds would be lost silently
             names = () if given["scenario"] == ("none",) else given["scenario"]
             given["scenario"] = names if given["scenario"] else None
-            observed = _observed(given["observed"])
+            files = _observed(given["observed"])
             try:
-                config = make_config(given, PROVIDER.alternatives, observed, is_loopback=is_loopback(given["host"]))
+                config = make_config(given, PROVIDER.alternatives, files, is_loopback=is_loopback(given["host"]))
             except ConfigError as error:
                 _refuse([*error.problems, *scenario_problems(names, given["scenarios"])])
             try:
@@ -89,13 +79,10 @@ def serve(detach: bool, end_with_stdin: bool, **given: Any) -> None:
         _run(application, server, config.host, config.port, is_noted=not end_with_stdin)
 
 
-def _observed(paths: tuple[str, ...]) -> tuple[Observed, ...]:
+def _observed(paths: tuple[str, ...]) -> tuple[observations.Observed, ...]:
     """Read files with verdicts from `rampsim probe`. Print a warning if a file is old."""
     if not paths:
         return ()
-    from simulator.evidence import observed
-    from simulator.service import TOOLING
-
     try:
         files = observed.read_files(map(Path, paths), TOOLING.alternatives())
     except observed.BadObserved as error:

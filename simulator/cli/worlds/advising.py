@@ -47,16 +47,9 @@ _LEVELS = {"info": "notice", "warning": "warning", "error": "error"}
 @click.option("--write-baseline", is_flag=True, help="Write the current findings to the file of --baseline.")
 @remote
 def advice(
-    client: clients.ControlClient,
-    all_worlds: bool,
-    severity: str | None,
-    form: str,
-    as_json: bool,
-    fail_on: str | None,
-    fail_on_any: bool,
-    baseline: Path | None,
-    write_baseline: bool,
-) -> None:
+    client: clients.ControlClient, all_worlds: bool, severity: str | None, form: str, as_json: bool,
+    fail_on: str | None, fail_on_any: bool, baseline: Path | None, write_baseline: bool,
+) -> None:  # fmt: skip
     """Show problems in an integration, and how to fix them.
 
     Each finding contains the evidence, its effect in production, and a fix. The most severe findings come first.
@@ -93,30 +86,20 @@ def _weight(row: Row) -> int:
     return SEVERITIES.index(row["severity"])
 
 
-# --- known findings -----------------------------------------------------------------------------------------------
-
-
 def _write(path: Path, rows: Sequence[Row]) -> None:
-    entries = {row["id"]: {"kind": row["kind"], "subject": row["subject"]} for row in rows}
-    text = json.dumps({"known": [{"id": name, **entries[name]} for name in sorted(entries)]}, indent=2)
-    write_file(path, f"{text}\n")
-    say(f"Wrote {path}: {counted(len(entries), 'known finding')}.")
+    by_id = {row["id"]: {name: row[name] for name in ("id", "kind", "subject")} for row in rows}
+    write_file(path, json.dumps({"known": [by_id[one] for one in sorted(by_id)]}, indent=2) + "\n")
+    say(f"Wrote {path}: {counted(len(by_id), 'known finding')}.")
 
 
 def _known(path: Path) -> set[str]:
-    """Return the finding ids in a baseline.
-
-    An id is derived from the kind and the subject of a finding, so it is the same in every run.
-    """
+    """Return the finding ids in a baseline. They are the same in every run."""
     try:
         return {str(row["id"]) for row in json.loads(path.read_text("utf-8"))["known"]}
     except OSError as error:
         fail(f"cannot read --baseline {path}: {error.strerror or error}; write it with --write-baseline")
     except (ValueError, KeyError, TypeError):
         fail(f"--baseline {path} is not a list of known findings; write it again with --write-baseline")
-
-
-# --- formats -------------------------------------------------------------------------------------------------------
 
 
 def _text(found: Sequence[Row], origin: str, known: int) -> Iterable[str]:
@@ -166,10 +149,6 @@ def _github(found: Sequence[Row]) -> Iterable[str]:
 
 
 def _junit(found: Sequence[Row]) -> str:
-    """Return a report in which each finding is a failed test case.
-
-    Without findings, the report has one passed test case.
-    """
     cases = []
     for row in found:
         said = [row["message"], row.get("why", ""), row["what_to_do"], row["clause"], *row["requests"][-3:]]

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from simulator.agents import session as sessions
 from simulator.cli.output import Exit, fail, read_file, say, show
 from simulator.cli.remote import remote
 from simulator.engine.clients.control import ControlClient, segment
@@ -45,30 +46,26 @@ def call(
     rampsim call POST /quotes @quote.json --field id
     rampsim call GET "/transactions?status=completed" --json
     """
-    from simulator.agents.session import Session, ToolRefused
-
     sent = dict(map(_header, headers)) | ({} if key is None else {"Idempotency-Key": key})
     document = None if body is None else _parsed_body(body)
     if not path.startswith("/"):
         raise click.UsageError(f"PATH must start with a slash: /{path}")
-    session = Session(client.url, client.token)
+    session = sessions.Session(client.url, client.token)
     try:
         reply = session.call(
             method.upper(), path, document, headers=sent, world=client.world, environment=client.environment
         )
-    except ToolRefused as refused:
+    except sessions.ToolRefused as refused:
         fail(plain_line(f"refused ({refused.code}): {refused.message}"), code=Exit.REFUSED)
-    is_refused = reply.status >= 400
-    if as_json:
-        if reply.body is not None:
-            show(reply.body)
-    elif not is_refused:
+    if as_json and reply.body is not None:
+        show(reply.body)
+    if not as_json and reply.status < 400:
         _print(reply.body, field)
-    if is_refused:
+    if reply.status >= 400:
         error = reply.body.get("error", {}) if isinstance(reply.body, dict) else {}
         at = f" at `{error['param']}`" if error.get("param") else ""
-        words = f"{reply.status} {error.get('code', '')}{at}: {error.get('message', reply.body)}"
-        fail(plain_line(words), code=Exit.REFUSED)
+        said = f"{reply.status} {error.get('code', '')}{at}: {error.get('message', reply.body)}"
+        fail(plain_line(said), code=Exit.REFUSED)
 
 
 def _print(body: object, field: str | None) -> None:
@@ -132,14 +129,8 @@ def env(client: ControlClient, form: str) -> None:
     world = client.world or DEFAULT_WORLD
     found = client.get(f"/worlds/{segment(world)}")
     keys = found["credentials"][client.environment or next(iter(found["credentials"]))]
-    values = {
-        "SIMULATOR_URL": client.url,
-        "SIMULATOR_WORLD": world,
-        "SIMULATOR_BASE_URL": keys["base_url"],
-        "SIMULATOR_PUBLIC_KEY": keys["public_key"],
-        "SIMULATOR_SECRET_KEY": keys["secret_key"],
-        "SIMULATOR_WEBHOOK_KEY": keys["webhook_key"],
-    }
+    own = {name: keys[name] for name in ("base_url", "public_key", "secret_key", "webhook_key")}
+    values = {f"SIMULATOR_{name.upper()}": one for name, one in {"url": client.url, "world": world, **own}.items()}
     if form == "json":
         show(values)
         return

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple, get_args
 
@@ -16,7 +17,8 @@ from simulator.cli.remote import remote
 from simulator.cli.tools import completing
 from simulator.cli.worlds.parameters import parameters_of
 from simulator.engine.clients import control as clients
-from simulator.engine.faults import presets
+from simulator.engine.faults import models, presets
+from simulator.engine.text import strict
 
 
 class _Member(NamedTuple):
@@ -59,12 +61,8 @@ def list_faults(client: clients.ControlClient) -> None:
 
 @faults.command(cls=_Add)
 @click.argument("preset", required=False, shell_complete=_presets)
-@click.option(
-    "--webhook",
-    metavar="EVENT",
-    shell_complete=completing.events,
-    help="Make it a webhook fault, for this event type or '*' for all.",
-)
+@click.option("--webhook", metavar="EVENT", shell_complete=completing.events,
+              help="Make it a webhook fault, for this event type or '*' for all.")  # fmt: skip
 @remote
 def add(client: clients.ControlClient, preset: str | None, webhook: str | None, **given: Any) -> None:
     """Add a fault: a PRESET, options, or both.
@@ -92,14 +90,11 @@ def add(client: clients.ControlClient, preset: str | None, webhook: str | None, 
     for name, value in texts.items():
         if value is True or (value == "true" and {"type": "boolean"} in members[name].schema.get("anyOf", ())):
             texts[name] = None
-    values = parameters_of(schema, texts)
-    for name, value in values.items():
+    for name, value in parameters_of(schema, texts).items():
         within = members[name].within
-        if within:
-            body[within] = {**body.get(within, {}), name: value}
-        else:
-            body[name] = value
-    _refuse_half_an_answer(body.get("respond"))
+        body |= {within: {**body.get(within, {}), name: value}} if within else {name: value}
+    if "respond" in body:
+        _refuse_half_an_answer(body["respond"])
     if is_webhook:
         event = {} if webhook in (None, "*") else {"event": webhook}
         body["webhook"] = {**event, **body.get("webhook", {})}
@@ -111,24 +106,20 @@ def add(client: clients.ControlClient, preset: str | None, webhook: str | None, 
         say(f"rampsim: the fault may never apply: {warning}", err=True)
 
 
-def _refuse_half_an_answer(respond: Mapping[str, Any] | None) -> None:
+def _refuse_half_an_answer(respond: Mapping[str, Any]) -> None:
     """Exit with an error that names the missing option if `respond` has no status or no code.
 
     The server's error would name a JSON field instead.
     """
-    lacking = [f"--{name}" for name in ("status", "code") if respond is not None and name not in respond]
-    if lacking:
+    if lacking := [f"--{name}" for name in ("status", "code") if name not in respond]:
         example = "--status 503 --code service_unavailable"
         raise click.UsageError(f"an error response also needs {' and '.join(lacking)}, for example {example}")
 
 
 def _preset(name: str) -> Mapping[str, Any]:
     if name not in presets.PRESETS:
-        from simulator.engine.text.strict import did_you_mean
-
-        raise click.UsageError(
-            f"unknown preset {name!r}{did_you_mean(name, presets.PRESETS) or ';'} `rampsim faults presets` lists them"
-        )
+        meant = strict.did_you_mean(name, presets.PRESETS) or ";"
+        raise click.UsageError(f"unknown preset {name!r}{meant} `rampsim faults presets` lists them")
     return presets.PRESETS[name].fault
 
 
@@ -153,8 +144,6 @@ def list_presets() -> None:
 
     `rampsim explore` uses the same names.
     """
-    import json
-
     width = max(map(len, presets.PRESETS))
     for name, preset in presets.PRESETS.items():
         say(f"{name:<{width}}  {json.dumps(preset.fault)}")
@@ -165,31 +154,21 @@ def _members(is_webhook: bool) -> dict[str, _Member]:
 
     No two nested objects have a field with the same name.
     """
-    from simulator.engine.faults import models as models
-
-    model = models.WebhookFault if is_webhook else models.InterfaceFault
-    parts = dict(_nested(model))
+    model: Any = models.WebhookFault if is_webhook else models.InterfaceFault
     document = model.model_json_schema()
+    parts = {
+        name: part
+        for name, field in model.model_fields.items()
+        for part in (field.annotation, *get_args(field.annotation))
+        if hasattr(part, "model_fields")
+    }
     found: dict[str, _Member] = {}
-    for within, part in parts.items():
-        found |= dict(_of(part, document["$defs"][part.__name__]["properties"], within))
-    own = {name: schema for name, schema in document["properties"].items() if name not in parts}
-    found |= dict(_of(model, own, ""))
+    for within, part in {**parts, "": model}.items():
+        schemas, meanings = (document["$defs"][part.__name__] if within else document)["properties"], _meanings(part)
+        for name, schema in schemas.items():
+            if within or name not in parts:
+                found[name] = _Member(within, schema, meanings.get(name, ""))
     return {name: member for name, member in found.items() if name != "event"}
-
-
-def _nested(model: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the name and the model of each field whose value is an object."""
-    for name, field in model.model_fields.items():
-        for part in (field.annotation, *get_args(field.annotation)):
-            if hasattr(part, "model_fields"):
-                yield name, part
-
-
-def _of(model: Any, properties: Mapping[str, Any], within: str) -> Iterator[tuple[str, _Member]]:
-    meanings = _meanings(model)
-    for name, schema in properties.items():
-        yield name, _Member(within, schema, meanings.get(name, ""))
 
 
 _FAULTS = "simulator.engine.faults."
@@ -214,17 +193,16 @@ def _options() -> tuple[click.Option, ...]:
     """Return an option for each field. If call and webhook faults share a field, its help contains both meanings."""
     calls, webhooks = _members(is_webhook=False), _members(is_webhook=True)
     found = []
-    for name in dict.fromkeys((*calls, *webhooks)):
+    for name in {**calls, **webhooks}:
         both = [side[name] for side in (calls, webhooks) if name in side]
         meanings = list(dict.fromkeys(member.meaning for member in both))
         words = meanings[0] if len(meanings) == 1 else f"Calls: {meanings[0]}  Webhooks: {meanings[1]}"
         if name not in calls:
             words = f"Webhooks: {words}"
         is_flag = all(member.schema.get("type") == "boolean" for member in both)
-        flag = f"--{name.replace('_', '-')}"
         # A field that accepts true or a string needs no value.
         more: dict[str, Any] = {"is_flag": True} if is_flag else {"metavar": "VALUE"}
         if any({"type": "boolean"} in member.schema.get("anyOf", ()) for member in both):
             more |= {"is_flag": False, "flag_value": "true", "metavar": "[VALUE]"}
-        found.append(click.Option([flag], help=words, **more))
+        found.append(click.Option([f"--{name.replace('_', '-')}"], help=words, **more))
     return tuple(found)

@@ -14,6 +14,7 @@ from simulator.cli.output import Exit, fail, say, show, write_file
 from simulator.cli.remote import remote
 from simulator.cli.tools import completing
 from simulator.engine.clients import control as clients
+from simulator.engine.insight import page
 from simulator.engine.text.terminal import plain_line
 
 _limit = click.option(
@@ -168,13 +169,9 @@ def record(client: clients.ControlClient, out: Path | None, name: str | None, si
 )
 @remote
 def coverage(
-    client: clients.ControlClient,
-    all_worlds: bool,
-    as_json: bool,
-    html: Path | None,
-    missing: bool,
+    client: clients.ControlClient, all_worlds: bool, as_json: bool, html: Path | None, missing: bool,
     fail_under: float | None,
-) -> None:
+) -> None:  # fmt: skip
     """Show how much of the contract the traffic covers.
 
     \b
@@ -183,10 +180,8 @@ def coverage(
     """
     report = client.get("/coverage", world="*" if all_worlds else None)
     if html is not None:
-        from simulator.engine.insight.page import render_page
-
         try:
-            html.write_text(render_page(report), "utf-8")
+            html.write_text(page.render_page(report), "utf-8")
         except OSError as error:
             raise click.FileError(str(html), error.strerror) from None
     if as_json:

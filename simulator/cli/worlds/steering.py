@@ -29,12 +29,8 @@ def clock(client: clients.ControlClient) -> None:
 @click.argument("by", required=False)
 @click.option("--to", metavar="TIMESTAMP", help="Advance to this time.")
 @click.option("--next", "to_next", is_flag=True, help="Advance to the next timer.")
-@click.option(
-    "--until-event",
-    metavar="EVENT",
-    shell_complete=completing.events,
-    help="Advance until an event of this type occurs.",
-)
+@click.option("--until-event", metavar="EVENT", shell_complete=completing.events,
+              help="Advance until an event of this type occurs.")  # fmt: skip
 @click.option("--object", "object_id", metavar="ID", help="With --until-event: wait for an event about this object.")
 @click.option("--until", nargs=2, metavar="ID STATUS", help="Advance until a resource has a status.")
 @click.option("--horizon", metavar="DURATION", help="With --until or --until-event: maximum advance.  [default: 3652d]")
@@ -53,16 +49,10 @@ def advance(
     rampsim clock advance --until-event transaction.completed
     rampsim clock advance --until txn_123 completed
     """
-    ways: list[dict[str, Any]] = []
-    if by is not None:
-        ways.append({"by": by})
-    if to is not None:
-        ways.append({"to": to})
-    if to_next:
-        ways.append({"to_next_timer": True})
+    plain = {"by": by, "to": to, "to_next_timer": to_next or None}
+    ways: list[dict[str, Any]] = [{name: value} for name, value in plain.items() if value is not None]
     if until_event is not None:
-        goal = {"event": until_event} | ({"object_id": object_id} if object_id is not None else {})
-        ways.append({"until": goal})
+        ways.append({"until": {"event": until_event} | ({} if object_id is None else {"object_id": object_id})})
     if until is not None:
         ways.append({"until": {"resource": until[0], "status": until[1]}})
     if len(ways) != 1:
@@ -72,8 +62,10 @@ def advance(
     waits = "until" in ways[0]
     if horizon is not None and not waits:
         raise click.UsageError("--horizon needs --until or --until-event")
-    limits = ({"partial": True} | ({"horizon": horizon} if horizon is not None else {})) if waits else {}
-    with shown(client):
+    limits: dict[str, Any] = {"partial": True} if waits else {}
+    if horizon is not None:
+        limits["horizon"] = horizon
+    with _shown(client):
         answer = client.post("/clock/advance?wait=true", {**ways[0], **limits})
     show(answer)
     if answer.get("reached") is False:
@@ -90,7 +82,7 @@ def set_clock(client: clients.ControlClient, **given: Any) -> None:
     body = {name: value for name, value in given.items() if value is not None}
     if not body:
         raise click.UsageError("set at least one of --mode, --rate and --now")
-    with shown(client):
+    with _shown(client):
         answer = client.put("/clock?wait=true", body)
     show(answer)
 
@@ -101,13 +93,8 @@ def set_clock(client: clients.ControlClient, **given: Any) -> None:
     epilog="`rampsim actions` lists all actions with their targets and parameters.",
 )
 @click.argument("name", shell_complete=completing.actions)
-@click.argument(
-    "rest",
-    shell_complete=completing.resources,
-    nargs=-1,
-    type=click.UNPROCESSED,
-    metavar="[TARGET] [--PARAMETER VALUE]...",
-)
+@click.argument("rest", shell_complete=completing.resources, nargs=-1, type=click.UNPROCESSED,
+                metavar="[TARGET] [--PARAMETER VALUE]...")  # fmt: skip
 @remote
 def action(client: clients.ControlClient, name: str, rest: tuple[str, ...]) -> None:
     """Perform an action of a third party: pay, confirm, refund.
@@ -122,11 +109,8 @@ def action(client: clients.ControlClient, name: str, rest: tuple[str, ...]) -> N
     """
     target, given = split(rest)
     name = name.replace("-", "_")
-    known: list[dict[str, Any]] = client.get("/actions")["data"]
-    row: dict[str, Any] = next((row for row in known if row["name"] == name), {})
-    body: dict[str, Any] = parameters_of(row.get("parameters", {}), given)
-    if target is not None:
-        body["target"] = target
+    row: dict[str, Any] = next((row for row in client.get("/actions")["data"] if row["name"] == name), {})
+    body = parameters_of(row.get("parameters", {}), given) | ({} if target is None else {"target": target})
     show(client.post(f"/actions/{clients.segment(name)}", body))
 
 
@@ -176,7 +160,7 @@ def seed(client: clients.ControlClient, days: int, per_day: int, mix: str) -> No
     Real API calls and outside events happen on each day, and the clock advances. The same seed gives the same
     history.
     """
-    with shown(client):
+    with _shown(client):
         answer = client.post("/seed?wait=true", {"days": days, "per_day": per_day, "mix": mix})
     show(answer)
 
@@ -192,11 +176,8 @@ def reset(client: clients.ControlClient) -> None:
 
 
 @contextmanager
-def shown(client: clients.ControlClient) -> Iterator[None]:
-    """Show the progress of the clock on standard error during the `with` block.
-
-    Do nothing if standard error is not a terminal.
-    """
+def _shown(client: clients.ControlClient) -> Iterator[None]:
+    """Show the progress of the clock during the `with` block, if standard error is a terminal."""
     if not sys.stderr.isatty():
         yield
         return

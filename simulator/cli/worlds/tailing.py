@@ -18,6 +18,7 @@ from simulator.cli.output import say, say_painted, show
 from simulator.cli.remote import remote
 from simulator.cli.tools import completing
 from simulator.engine.clients import control as clients
+from simulator.engine.text import reports
 from simulator.engine.text.terminal import plain_line
 
 _SHOWN = ("request", "event", "delivery", "clock")
@@ -84,7 +85,7 @@ def tail(
     wanted = Wanted(sorts or _SHOWN, event_type, object_id, path, failed)
     ticks = bool(sorts)  # `--only clock` also shows the regular clock messages
     coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # like Ctrl-C
     try:
         for sort, message, at in dated(_messages(client), ticks=ticks):
             if not wanted.has(sort, message):
@@ -97,10 +98,6 @@ def tail(
                 say(line_of(sort, message, at))
     except KeyboardInterrupt:
         sys.exit(0)
-
-
-def _interrupt(*_: Any) -> None:
-    raise KeyboardInterrupt
 
 
 def _messages(client: clients.ControlClient) -> Iterator[tuple[str, str]]:
@@ -184,7 +181,7 @@ def line_of(sort: str, message: Mapping[str, Any], at: str = "") -> str:
     elif sort == "state":
         said = f"{message['id']}  {message['from'] or 'new'} -> {message['state']}  ({message['trigger']})"
     else:
-        said = f"{message['mode']}, {message['timers']} timer{'' if message['timers'] == 1 else 's'}"
+        said = f"{message['mode']}, {reports.counted(message['timers'], 'timer')}"
     at = at or next((message[name] for name in ("at", "created_at", "attempted_at", "now") if message.get(name)), "")
     return plain_line(f"{at:24}  {sort:8}  {said}").rstrip()
 

@@ -14,6 +14,7 @@ from simulator.cli.server import settings
 from simulator.cli.tools import completing
 from simulator.cli.worlds import snapshots
 from simulator.engine.clients import control as clients
+from simulator.engine.scenario.language import document
 
 
 class OrShown(click.Group):
@@ -85,13 +86,10 @@ def prune(client: clients.ControlClient, idle: str, dry_run: bool) -> None:
 def _of_world(command: Any) -> Any:
     """Add options for a world's settings. The server provides the values of omitted settings."""
     for row in reversed(settings.SERVE[_FIRST_OF_WORLDS:]):
-        if not row.keyed:
-            continue
-        if row.sort == "switch":
-            option = click.option(row.flag, help=row.meaning, default=None)
-        else:
-            option = click.option(row.flag, help=row.meaning, metavar=row.metavar, multiple=row.sort == "list")
-        command = option(command)
+        is_switch, is_list = row.sort == "switch", row.sort == "list"
+        more: dict[str, Any] = {"default": None} if is_switch else {"metavar": row.metavar, "multiple": is_list}
+        if row.keyed:
+            command = click.option(row.flag, help=row.meaning, **more)(command)
     return command
 
 
@@ -130,13 +128,15 @@ def create(
     rampsim worlds create my-test --seed 7 --scenario autopilot --replace
     eval "$(rampsim worlds create --env)"
     """
-    body: dict[str, Any] = {"id": world_id, "seed": seed, "replace": replace or None}
-    if scenario:
-        body["scenarios"] = [] if scenario == ("none",) else [_scenario(one) for one in scenario]
-    body["clock"] = _named({"mode": clock, "now": now, "rate": rate}) or None
-    body["settings"] = _named(_settings(of_world)) or None
-    if from_snapshot is not None:
-        body["from_snapshot"] = snapshots.id_of(client, from_snapshot)
+    body = {
+        "id": world_id,
+        "seed": seed,
+        "replace": replace or None,
+        "scenarios": None if not scenario else [] if scenario == ("none",) else [*map(_scenario, scenario)],
+        "clock": _named({"mode": clock, "now": now, "rate": rate}) or None,
+        "settings": _settings(of_world) or None,
+        "from_snapshot": None if from_snapshot is None else snapshots.id_of(client, from_snapshot),
+    }
     made = client.post("/worlds", _named(body))
     if not as_env:
         show(made)
@@ -172,8 +172,6 @@ def _scenario(given: str) -> Any:
     path = Path(given)
     if not path.is_file():
         return given
-    from simulator.engine.scenario.language import document
-
     try:
         read = document.read(path.read_text("utf-8-sig"))
     except (OSError, ValueError) as error:

@@ -7,7 +7,7 @@ fixed, so differences in these are only reported.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 from pydantic import ValidationError
@@ -17,7 +17,7 @@ from simulator.engine.text.json import JsonObject, Shown
 from simulator.kernel.dataclass import replace
 from simulator.kernel.money import add, divide_down, rate_of
 from simulator.providers.ramp import fees, profile, reference
-from simulator.providers.ramp.facts.forms import rows_in, unused
+from simulator.providers.ramp.facts.forms import finite, object_in, rows_in, unused
 
 _KEY = ("product", "network", "asset", "fiat_currency", "payment_method")
 _NEEDED = ("product", "fee_currency", "percentage", "fixed", "min_fee", "limits", "status")
@@ -49,7 +49,7 @@ def fit(facts: Shown) -> tuple[JsonObject, list[str]]:
     unfit: list[str] = []
     fitted = {
         "rates": _rates(facts, unfit),
-        "limits": _limits(facts.get("limits"), unfit),
+        "limits": _limits(limits, unfit) if isinstance(limits := facts.get("limits"), Mapping) else {},
         "fee_products": _fee_products(facts.get("fee_products"), unfit),
     }
     unfit += [*_networks(facts), *_assets(facts), *_currencies(facts), *_prefixes(facts), *unused(facts)]
@@ -58,11 +58,8 @@ def fit(facts: Shown) -> tuple[JsonObject, list[str]]:
 
 def _number(value: object) -> Decimal | None:
     """Read a positive number from a JSON number or a string. Return None if it is invalid or above the largest rate."""
-    try:
-        number = Decimal(str(value))
-    except InvalidOperation:
-        return None
-    return number if number.is_finite() and 0 < number <= reference.LARGEST_RATE else None
+    number = finite(value)
+    return number if number is not None and 0 < number <= reference.LARGEST_RATE else None
 
 
 def _rates(facts: Shown, unfit: list[str]) -> dict[str, str]:
@@ -75,9 +72,8 @@ def _rates(facts: Shown, unfit: list[str]) -> dict[str, str]:
         elif number is None or not reference.SMALLEST_RATE <= number <= reference.LARGEST_RATE:
             unfit.append(f"rates: {key} is {given!r}")
         elif seen.setdefault(key, rate_of(number)) != rate_of(number):
-            unfit.append(
-                f"rates: {key} is {given} on one network and different on another; the simulator has one rate for all"
-            )
+            why = "on one network and different on another; the simulator has one rate for all"
+            unfit.append(f"rates: {key} is {given} {why}")
         elif rate_of(number) != number:
             unfit.append(f"rates: {key} is {given}, rounded to ten digits")
 
@@ -109,9 +105,7 @@ def _derived(seen: Mapping[str, Decimal], changed: Mapping[str, Decimal]) -> dic
     return found
 
 
-def _limits(limits: object, unfit: list[str]) -> JsonObject:
-    if not isinstance(limits, Mapping):
-        return {}
+def _limits(limits: Shown, unfit: list[str]) -> JsonObject:
     currency = str(limits.get("currency"))
     if currency not in reference.FIATS:
         unfit.append(f"limits: the currency is {currency!r}")
@@ -136,10 +130,10 @@ def template(identifier: str, environment: str, product: str) -> fees.FeeProduct
     Raise `LookupError` if the type is unknown.
     """
     shipped = fees.base(environment).values()
-    found = next((one for one in shipped if one.product == product), None)
-    if found is None:
-        raise LookupError(f"there is no product {product}")
-    return replace(found, id=identifier, sequence=len(shipped) + 1)
+    for one in shipped:
+        if one.product == product:
+            return replace(one, id=identifier, sequence=len(shipped) + 1)
+    raise LookupError(f"there is no product {product}")
 
 
 def _fee_products(listed: object, unfit: list[str]) -> JsonObject:
@@ -167,10 +161,8 @@ def _fee_products(listed: object, unfit: list[str]) -> JsonObject:
         if old is None or new != old or wanted.status != old.status:
             found[new.id] = fields
     silent = {one.product for one in left.values()} - types
-    unfit += [
-        f"fee_products: the service lists no product for {name}; the simulator's products remain"
-        for name in sorted(silent)
-    ]
+    remain = "the simulator's products remain"
+    unfit += [f"fee_products: the service lists no product for {name}; {remain}" for name in sorted(silent)]
     for one in left.values():
         if one.product in types and one.status == "active":
             found[one.id] = {"status": "inactive"}
@@ -222,14 +214,10 @@ def _networks(facts: Shown) -> Iterator[str]:
         if shipped is None:
             yield f"networks: the simulator has no network {name}"
             continue
-        if isinstance(fee, Mapping) and (_number(fee.get("amount")), fee.get("currency")) != (
-            shipped.native_fee,
-            shipped.native_asset,
-        ):
-            yield (
-                f"networks: the fee of {name} is {fee.get('amount')} {fee.get('currency')}; "
-                f"in the simulator it is {shipped.native_fee} {shipped.native_asset}"
-            )
+        own_fee = shipped.native_fee, shipped.native_asset
+        if isinstance(fee, Mapping) and (_number(fee.get("amount")), fee.get("currency")) != own_fee:
+            given = f"{fee.get('amount')} {fee.get('currency')}"
+            yield f"networks: the fee of {name} is {given}; in the simulator it is {own_fee[0]} {own_fee[1]}"
         status, seconds = row.get("status", _OPERATIONAL), row.get("avg_confirmation_seconds")
         if status != _OPERATIONAL:
             yield f"networks: the status of {name} is {status}; in a new world it is {_OPERATIONAL}"
@@ -260,22 +248,18 @@ def _assets(facts: Shown) -> Iterator[str]:
 
 
 def _currencies(facts: Shown) -> Iterator[str]:
-    given = facts.get("currencies")
-    for code, row in given.items() if isinstance(given, Mapping) else ():
+    for code, row in object_in(facts, "currencies").items():
         shipped = reference.FIAT_FACTS.get(code)
         methods = row.get("methods") if isinstance(row, Mapping) else None
         methods = [str(one) for one in methods] if isinstance(methods, list) else None
         if shipped is None:
             yield f"currencies: {code} is not in the simulator"
         elif methods is not None and set(methods) != set(shipped.methods):
-            yield (
-                f"currencies: {code} has {', '.join(methods) or 'no method'}; in the simulator: "
-                f"{', '.join(shipped.methods)}"
-            )
+            listed = ", ".join(methods) or "no method"
+            yield f"currencies: {code} has {listed}; in the simulator: {', '.join(shipped.methods)}"
 
 
 def _prefixes(facts: Shown) -> Iterator[str]:
-    given = facts.get("id_prefixes")
-    for name, prefix in given.items() if isinstance(given, Mapping) else ():
+    for name, prefix in object_in(facts, "id_prefixes").items():
         if name in ID_PREFIXES and prefix != ID_PREFIXES[name]:
             yield f"id_prefixes: {name} has {prefix}; in the simulator it is {ID_PREFIXES[name]}"

@@ -34,15 +34,13 @@ def wrong_fact(facts: Shown) -> tuple[str, str] | None:
     for name, fact in facts.items():
         if name not in _NAMES:
             return name, f"there is no such fact{did_you_mean(name, _NAMES)}"
-        if name in _OBJECTS:
-            if not isinstance(fact, Mapping):
-                return name, "it is not a mapping"
-        elif not isinstance(fact, list):
+        if name in _OBJECTS and not isinstance(fact, Mapping):
+            return name, "it is not a mapping"
+        if name not in _OBJECTS and not isinstance(fact, list):
             return name, "it is not a list"
-        else:
-            for index, row in enumerate(fact):
-                if name in _LISTS and not isinstance(row, Mapping):
-                    return f"{name}[{index}]", "it is not a mapping"
+        for index, row in enumerate(fact if name in _LISTS else ()):
+            if not isinstance(row, Mapping):
+                return f"{name}[{index}]", "it is not a mapping"
     return None
 
 
@@ -51,7 +49,7 @@ def unused(facts: Shown) -> Iterator[str]:
     for name, known in _LISTS.items():
         for field in sorted({str(field) for row in rows_in(facts, name) for field in row} - set(known)):
             yield f"{name}: the simulator has no field {field}"
-    for period in sorted(map(str, _object(facts, "limits").keys() - {"currency", *profile.PERIODS})):
+    for period in sorted(map(str, object_in(facts, "limits").keys() - {"currency", *profile.PERIODS})):
         yield f"limits: the simulator has no limit {period}"
     yield from _precision(facts)
     yield from _spread(facts)
@@ -63,14 +61,15 @@ def rows_in(facts: Shown, name: str) -> list[Shown]:
     return [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
 
 
-def _object(facts: Shown, name: str) -> Shown:
+def object_in(facts: Shown, name: str) -> Shown:
+    """Return a fact, or an empty mapping if it is not a mapping."""
     fact = facts.get(name)
     return fact if isinstance(fact, Mapping) else {}
 
 
 def _precision(facts: Shown) -> Iterator[str]:
     listed = {f"{row.get('symbol')} {row.get('network')}": row.get("decimals") for row in rows_in(facts, "assets")}
-    for name, digits in _object(facts, "precision").items():
+    for name, digits in object_in(facts, "precision").items():
         symbol, _, network = str(name).partition(" ")
         shipped = reference.LISTINGS.get((symbol, network.lower()))
         if name in listed:
@@ -89,14 +88,15 @@ def _spread(facts: Shown) -> Iterator[str]:
         if row.get("type") in RATE_TYPES and {*RATE, "rate"} <= row.keys() and isinstance(row["rate"], str)
     ]
     computed = dict(spreads(rates))
-    for pair, value in _object(facts, "spread").items():
+    for pair, value in object_in(facts, "spread").items():
         if pair not in computed:
             yield f"spread: {pair} is {value}, but the facts contain no rates of this pair"
-        elif _decimal(value) != Decimal(computed[pair]):
+        elif finite(value) != Decimal(computed[pair]):
             yield f"spread: {pair} is {value}; the rates result in {computed[pair]}"
 
 
-def _decimal(value: object) -> Decimal | None:
+def finite(value: object) -> Decimal | None:
+    """Read a JSON number or a string as a number. Return None if that is impossible."""
     try:
         number = Decimal(str(value))
     except InvalidOperation:

@@ -132,16 +132,8 @@ def _methods(create: Create, network: str, asset: str, currency: str, products: 
             and row.get("network") in (None, network)
             and isinstance(row.get("limits"), Mapping)
         ]
-        body = {
-            "type": "onramp",
-            "network": network,
-            "asset": asset,
-            "fiat_currency": currency,
-            "amount": least[0] if least else "1000.00",
-            "amount_currency": currency,
-            "method": method,
-        }
-        quote = create("/quotes", body)
+        body = {"type": "onramp", "network": network, "asset": asset, "fiat_currency": currency, "method": method}
+        quote = create("/quotes", {**body, "amount": (least or ["1000.00"])[0], "amount_currency": currency})
         if quote is None:
             return []
         if isinstance(quote, Mapping) and isinstance(quote.get("id"), str):

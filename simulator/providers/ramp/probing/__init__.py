@@ -108,10 +108,8 @@ def _degraded(bodies: Mapping[str, Any]) -> str | None:
     if the network was not degraded both before and after the request.
     """
     for step in ("stats", "stats'"):
-        rows = bodies.get(step)
-        rows = rows.get("networks") if isinstance(rows, dict) else rows
-        found = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-        if not any(row.get("network") == "stellar" and row.get("status") == "degraded" for row in found):
+        rows = _listed(bodies.get(step), "networks") or []
+        if not any(row.get("network") == "stellar" and row.get("status") == "degraded" for row in rows):
             return None
     quote = bodies.get("stellar_quote")
     error = quote.get("error") if isinstance(quote, dict) else None
@@ -143,39 +141,36 @@ def _failed_runs(bodies: Mapping[str, Any]) -> str | None:
 
 def _run_suffix(bodies: Mapping[str, Any]) -> str | None:
     """Return the separator between the reference and the run number: `hyphen`, `underscore`, or `another`."""
-    payment, runs = bodies.get("recurring"), bodies.get("runs")
-    rows = runs.get("data") if isinstance(runs, dict) else runs
-    if not isinstance(payment, dict) or not isinstance(rows, list) or not rows or not isinstance(rows[-1], dict):
+    payment, rows = bodies.get("recurring"), _listed(bodies.get("runs"))
+    if not isinstance(payment, dict) or not rows:
         return None
     given, shown = str(payment.get("reference")), str(rows[-1].get("reference"))
     return {f"{given}-1": "hyphen", f"{given}_1": "underscore"}.get(shown, "another")
 
 
-def _rows_of(body: Any) -> dict[tuple[Any, Any], Any] | None:
-    rows = body.get("data") if isinstance(body, dict) else body
-    if not isinstance(rows, list):
-        return None
-    return {(row.get("symbol"), row.get("network")): row for row in rows if isinstance(row, dict)}
+def _listed(body: object, name: str = "data") -> list[Shown] | None:
+    """Return the objects in a list, bare or in the field `name` of an object, or None if there is no list."""
+    rows = body.get(name) if isinstance(body, dict) else body
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else None
+
+
+def _rows_of(body: object) -> dict[tuple[Any, Any], Shown] | None:
+    rows = _listed(body)
+    return None if rows is None else {(row.get("symbol"), row.get("network")): row for row in rows}
 
 
 def _surroundings(read: _Read) -> dict[str, str]:
     """Return the account value `beyond`, which steps of probes refer to: more CUSD than the account owns."""
-    listed = read("/wallet/assets")
-    rows = listed.get("data", []) if isinstance(listed, dict) else listed
-    held = Decimal(0)
-    for row in rows if isinstance(rows, list) else ():
-        if isinstance(row, dict) and (row.get("symbol"), row.get("network")) == ("CUSD", "CELO"):
-            held = _amount(row, "balance") or held
-    return {"beyond": str(held + _BEYOND)}
+    held = (_rows_of(read("/wallet/assets")) or {}).get(("CUSD", "CELO"))
+    return {"beyond": str((_amount(held, "balance") or Decimal(0)) + _BEYOND)}
 
 
 def _unknown_values(account: Shown, create: Callable[[str, object], Any]) -> dict[str, str]:
     if "user_id" not in account:
         return {}
     destination = {"type": "platform_user", "user_id": account["user_id"]}
-    body = create(
-        "/wallet/send/estimate", {"symbol": "USDC", "network": "CELO", "amount": "20", "destination": destination}
-    )
+    wanted = {"symbol": "USDC", "network": "CELO", "amount": "20", "destination": destination}
+    body = create("/wallet/send/estimate", wanted)
     error = body.get("error") if isinstance(body, dict) else None
     if not isinstance(error, dict):
         return {}
