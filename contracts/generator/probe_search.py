@@ -81,7 +81,7 @@ class Search:
         self.played += 1
         self._simulators.consulted.clear()
         is_bare = data == len(self.probing.other_data) + len(self.probing.histories)
-        world = self._simulators.world(assumed, seed=seed, scenarios=[] if is_bare else None)
+        world = LocalWorld(self._simulators, assumed, seed=seed, scenarios=[] if is_bare else None)
         try:
             if data >= 0 and not is_bare:
                 self._prepare(world, data)

@@ -13,7 +13,7 @@ import click
 
 from simulator.cli import config_option
 from simulator.cli.output import Exit, exits, fail, say
-from simulator.cli.server import settings
+from simulator.cli.server import running, settings
 from simulator.cli.tools import completing
 from simulator.engine.clients import address as addresses
 from simulator.engine.clients import control as clients
@@ -113,8 +113,6 @@ def _started_here() -> Address | None:
 
     If there are several, return the server at the default address, or exit with 2 if none of them has this address.
     """
-    from simulator.cli.server import running
-
     servers = running.here()
     if not servers:
         return None

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from simulator.engine.text.json import JsonObject, Shown
+from simulator.evidence import local
 from simulator.evidence.corpus import Exchange
 from simulator.evidence.corpus.known import known
 from simulator.evidence.corpus.pseudonyms import REMOVED
@@ -90,23 +92,17 @@ def _with_misfits(facts: JsonObject, probing: Probing) -> JsonObject:
 
 def count_calls(probing: Probing, known: Shown) -> int:
     """Return the number of calls that `read_facts` makes with the reference data bundled with the package."""
-    from simulator.evidence.local import Simulators  # imported here, because it loads the server
-
-    simulators = Simulators()
+    simulators = local.Simulators()
     try:
-        world = simulators.world({})
-        calls = 0
+        world = local.LocalWorld(simulators, {})
+        calls: list[str] = []
 
-        def called(method: str, path: str, body: object) -> Any:
-            nonlocal calls
-            calls += 1
+        def called(method: str, path: str, body: object = None) -> Any:
+            calls.append(path)
             return world.call(method, path, body, {}).body
 
-        def read(path: str) -> Any:
-            return called("GET", path, None)
-
-        for _ in probing.read_facts(read, lambda *given: called("POST", *given), known):
+        for _ in probing.read_facts(partial(called, "GET"), partial(called, "POST"), known):
             pass
-        return calls
+        return len(calls)
     finally:
         simulators.close()

@@ -8,6 +8,7 @@ probe compares a few features, so accounts, rates and fees may differ between th
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import combinations
@@ -46,12 +47,12 @@ def features_of(trace: Trace, formulas: Mapping[str, Formula]) -> Features:
                 if _OWN_HEADERS.search(header):
                     found[f"{name} header {header}"] = _form(value)
             _read(f"{name} body", exchange.reply.body, exchange.step, found, numbers, strings)
-        counts: dict[str, int] = {}
+        counts = Counter[str]()
         for event in exchange.events:
             kind = str(event.get("type"))
-            counts[kind] = counts.get(kind, 0) + 1
-            shown = event.get("data", {}).get("object")
+            counts[kind] += 1
             if counts[kind] == 1:
+                shown = event.get("data", {}).get("object")
                 _read(f"event {name} {kind}", shown, exchange.step, found, numbers, strings)
         for kind, number in counts.items():
             found[f"event {name} {kind} count"] = str(number)
@@ -76,34 +77,28 @@ def _read(
         found[key] = _form(leaf)
         if isinstance(leaf, str) and not _DECIMAL.fullmatch(leaf):
             strings.setdefault(place, {})[path] = leaf
-        elif isinstance(leaf, str | int | float | Decimal) and not isinstance(leaf, bool) and _is_finite(leaf):
-            numbers.setdefault(place, {})[path] = Decimal(str(leaf))
-
-
-def _is_finite(number: str | float | Decimal) -> bool:
-    return Decimal(str(number)).is_finite()
+        elif isinstance(leaf, bool) or not isinstance(leaf, str | int | float | Decimal):
+            continue
+        elif (number := Decimal(str(leaf))).is_finite():
+            numbers.setdefault(place, {})[path] = number
 
 
 def _leaves(value: object, rows: Sequence[str], path: str = "", depth: int = 0) -> Iterator[tuple[str, object]]:
     if depth > _DEEPEST:
         return
+    yield path, value
     if isinstance(value, Mapping):
-        yield path, value
         for key, one in value.items():
             yield from _leaves(one, rows, f"{path}.{key}", depth + 1)
+    elif isinstance(value, list) and rows:
+        for one in value:
+            if isinstance(one, Mapping):
+                at = f"{path}[{'/'.join(str(one.get(key)) for key in rows)}]"
+                yield from _leaves(one, (), at, depth + 1)
     elif isinstance(value, list):
-        yield path, value
-        if rows:
-            for one in value:
-                if isinstance(one, Mapping):
-                    at = f"{path}[{'/'.join(str(one.get(key)) for key in rows)}]"
-                    yield from _leaves(one, (), at, depth + 1)
-        else:
-            yield f"{path} length", str(min(len(value), 3))
-            if value:
-                yield from _leaves(value[0], rows, f"{path}[0]", depth + 1)
-    else:
-        yield path, value
+        yield f"{path} length", str(min(len(value), 3))
+        for one in value[:1]:
+            yield from _leaves(one, rows, f"{path}[0]", depth + 1)
 
 
 def _form(value: object) -> str:
@@ -151,9 +146,8 @@ def _within(numbers: Mapping[str, Mapping[str, Decimal]]) -> Iterator[tuple[str,
 
 def _equal_strings(strings: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str]]:
     for place, by_path in strings.items():
-        long = [(path, text) for path, text in by_path.items() if len(text) >= 8]
-        for (one, a), (other, b) in combinations(long, 2):
-            if a == b:
+        for (one, a), (other, b) in combinations(by_path.items(), 2):
+            if a == b and len(a) >= 8:
                 yield f"{place}{one} = {other}", "true"
 
 

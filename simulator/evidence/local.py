@@ -57,12 +57,6 @@ class Simulators:
         simulator = self._app.runtime.simulator
         simulator.wiring = dataclasses.replace(simulator.wiring, on_assumption=self.consulted.add)
 
-    def world(
-        self, assumptions: Mapping[str, str], *, seed: int = 1, scenarios: Sequence[str] | None = None
-    ) -> LocalWorld:
-        """Create a world with these alternatives. If `scenarios` is None, the world has the default scenarios."""
-        return LocalWorld(self, assumptions, seed=seed, scenarios=scenarios)
-
     def send(self, method: str, path: str, body: object, headers: Mapping[str, str]) -> Reply:
         raw = b"" if body is None else json.dumps(body).encode()
         given = {"content-type": "application/json"} if raw else {}
@@ -169,8 +163,14 @@ class LocalWorld(FreshWorld):
     """A world as the target of flows."""
 
     def __init__(
-        self, simulators: Simulators, assumptions: Mapping[str, str], *, seed: int, scenarios: Sequence[str] | None
+        self,
+        simulators: Simulators,
+        assumptions: Mapping[str, str],
+        *,
+        seed: int = 1,
+        scenarios: Sequence[str] | None = None,
     ) -> None:
+        """Create a world with these alternatives. If `scenarios` is None, the world has the default scenarios."""
         super().__init__(simulators, assumptions, seed=seed, scenarios=scenarios)
         self.account = {
             **invented(self.created["clock"]["now"], "1"),
@@ -210,10 +210,7 @@ def advance_body(until: str) -> dict[str, str]:
     return {"to": until} if until[:4].isdigit() and "T" in until else {"by": until}
 
 
-_SHARE_SWITCHED = 0.3
-
-
-def combination(switches: Switches, seed: str, *, without: str = "", share: float = _SHARE_SWITCHED) -> dict[str, str]:
+def combination(switches: Switches, seed: str, *, without: str = "", share: float = 0.3) -> dict[str, str]:
     """Return random alternatives for a random share of the assumptions."""
     chance = random.Random(seed)
     return {

@@ -17,7 +17,7 @@ import click
 from simulator.cli import config_option
 from simulator.cli.output import Exit, say, show
 from simulator.cli.remote import Address, address_of, in_words
-from simulator.cli.server import running, settings
+from simulator.cli.server import running, settings, settings_file
 from simulator.engine.clients import guard
 from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.clients.control import CallRefused, ControlClient, Unreachable, segment
@@ -93,8 +93,6 @@ def _settings() -> Iterator[Check]:
         yield Check("settings file", "ok", "none; defaults apply")
     else:
         yield Check("settings file", "ok", str(file.path))
-        from simulator.cli.server import settings_file
-
         for name, value in settings_file.read(str(file.path)).values.items():
             yield Check(f"setting {name}", "ok", f"{value}, from {file.place_of(name)}")
     rows = {row.variable: row for row in (*settings.SERVE, *settings.CLIENT)}

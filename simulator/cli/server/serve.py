@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import errno
+import gc
+import os
+import signal
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -15,6 +20,8 @@ from simulator.cli import config_option
 from simulator.cli.output import Exit, fail, say
 from simulator.cli.server import detaching, running, settings
 from simulator.cli.tools import completing
+from simulator.engine import lazy
+from simulator.engine.server.telemetry import tracing
 from simulator.engine.worlds import observations
 from simulator.evidence import observed
 from simulator.service import TOOLING
@@ -50,8 +57,6 @@ def serve(detach: bool, end_with_stdin: bool, **given: Any) -> None:
         return
     with _signals() as signals:
         with _quick_start():
-            import os
-
             from simulator.engine.server.config import ConfigError, make_config
             from simulator.engine.server.http.hosts import is_loopback
             from simulator.engine.server.process import server_of
@@ -104,12 +109,7 @@ def _quick_start() -> Iterator[None]:
     Disabling the collector saves a sixth of the time. The plugin search would read the metadata of every installed
     package.
     """
-    import gc
-    import os
-
-    from simulator.engine.lazy import postpone
-
-    postpone(*POSTPONED)
+    lazy.postpone(*POSTPONED)
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     gc.disable()
     try:
@@ -159,12 +159,8 @@ def _run(application: Any, server: Any, host: str, port: int, *, is_noted: bool)
 
 def _spans_of(runtime: Any) -> AbstractContextManager[None]:
     """Send spans to a collector if the OpenTelemetry environment variables specify one."""
-    import os
-
     if not any(name.startswith("OTEL_EXPORTER_OTLP_") for name in os.environ):
         return nullcontext()
-    from simulator.engine.server.telemetry import tracing
-
     return tracing.exporting(runtime, os.environ)
 
 
@@ -192,9 +188,6 @@ _ENDING_SECONDS = 5.0
 
 def _end_with_stdin(server: Any) -> None:
     """Read standard input in a thread, and stop the server at the end of the input."""
-    import os
-    import threading
-    import time
 
     def watch() -> None:
         while os.read(0, 4096):
@@ -215,10 +208,6 @@ def _signals() -> Iterator[list[Any]]:
     second SIGINT exits immediately, as in a running server (`EndingServer`), because closing the store may take a long
     time.
     """
-    import os
-    import signal
-    import threading
-
     servers: list[Any] = []
     interrupts: list[int] = []
 

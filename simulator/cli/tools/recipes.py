@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 
 import click
 
 from simulator.cli.output import Exit, fail, say
+from simulator.contract import files
 from simulator.kernel.dataclass import dataclass
 
 _FOLDER = Path(__file__).parents[2] / "docs" / "recipes"
@@ -38,18 +40,14 @@ def recipes() -> dict[str, Recipe]:
     the name of the recipe, or in the folder of `contracts/` that `recipes.json` names. Each folder contains a
     README.md.
     """
-    from simulator.contract.files import contracts_directory
-
     found = {}
     for name, row in json.loads((_FOLDER / "recipes.json").read_bytes()).items():
-        folder = contracts_directory() / row["contracts"] if "contracts" in row else _FOLDER / name
+        folder = files.contracts_directory() / row["contracts"] if "contracts" in row else _FOLDER / name
         found[name] = Recipe(name, row["about"], folder, row["files"])
     return found
 
 
 def _recipe(name: str) -> Recipe:
-    from difflib import get_close_matches
-
     known = recipes()
     if name not in known:
         near = [one for one in known if one.startswith(name)] or get_close_matches(name, known, 1)

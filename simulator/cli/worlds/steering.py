@@ -65,7 +65,7 @@ def advance(
     limits: dict[str, Any] = {"partial": True} if waits else {}
     if horizon is not None:
         limits["horizon"] = horizon
-    with _shown(client):
+    with shown(client):
         answer = client.post("/clock/advance?wait=true", {**ways[0], **limits})
     show(answer)
     if answer.get("reached") is False:
@@ -82,7 +82,7 @@ def set_clock(client: clients.ControlClient, **given: Any) -> None:
     body = {name: value for name, value in given.items() if value is not None}
     if not body:
         raise click.UsageError("set at least one of --mode, --rate and --now")
-    with _shown(client):
+    with shown(client):
         answer = client.put("/clock?wait=true", body)
     show(answer)
 
@@ -160,7 +160,7 @@ def seed(client: clients.ControlClient, days: int, per_day: int, mix: str) -> No
     Real API calls and outside events happen on each day, and the clock advances. The same seed gives the same
     history.
     """
-    with _shown(client):
+    with shown(client):
         answer = client.post("/seed?wait=true", {"days": days, "per_day": per_day, "mix": mix})
     show(answer)
 
@@ -176,7 +176,7 @@ def reset(client: clients.ControlClient) -> None:
 
 
 @contextmanager
-def _shown(client: clients.ControlClient) -> Iterator[None]:
+def shown(client: clients.ControlClient) -> Iterator[None]:
     """Show the progress of the clock during the `with` block, if standard error is a terminal."""
     if not sys.stderr.isatty():
         yield

@@ -103,17 +103,14 @@ class Case:
         """
         key = (tuple(sorted(assumed.items())), data)
         if key not in self._runs:
-            schedule = self._schedule
+            schedule = self._schedule  # computed here, because the replays for it also consult assumptions
             self._simulators.consulted.clear()
             played = self._play(assumed, data, schedule)
             if not key[0] and data < 0:
                 self.replay = played
             exchanges = [one.played for one in played if one.played is not None]
-            self._runs[key] = Run(
-                features_in(exchanges),
-                {one.n: str(one.status) for one in exchanges},
-                frozenset(self._simulators.consulted),
-            )
+            statuses = {one.n: str(one.status) for one in exchanges}
+            self._runs[key] = Run(features_in(exchanges), statuses, frozenset(self._simulators.consulted))
         return self._runs[key]
 
     def _play(self, assumed: Mapping[str, str], data: int, schedule: Schedule) -> list[Replayed]:
@@ -132,9 +129,8 @@ class Case:
     @cached_property
     def seen(self) -> Features:
         """The features (comparable properties) of the recorded traffic."""
-        return features_in(
-            [one for one in self._recording.exchanges if one.direction == "webhook" or one.status is not None]
-        )
+        exchanges = self._recording.exchanges
+        return features_in([one for one in exchanges if one.direction == "webhook" or one.status is not None])
 
     @cached_property
     def by_number(self) -> Mapping[int, Exchange]:
@@ -147,7 +143,7 @@ def features_in(exchanges: Sequence[Exchange]) -> Features:
     The name of a feature contains `#` and the number of its exchange.
     """
     found: Features = {}
-    last: dict[str, tuple[str, Seen]] = {}
+    last: dict[str, Seen] = {}
     for one in exchanges:
         headers = {name: value or "-" for name, value in one.response_headers.items()}
         step = Step(f"#{one.n}")
@@ -159,9 +155,9 @@ def features_in(exchanges: Sequence[Exchange]) -> Features:
         found |= features_of([seen], {})
         key = f"{one.method} {one.path} {one.headers.get('idempotency-key')}"
         if key in last:
-            both = features_of([last[key][1], seen], {})
+            both = features_of([last[key], seen], {})
             found |= {name: value for name, value in both.items() if name.endswith(f" {step.name}")}
-        last[key] = step.name, seen
+        last[key] = seen
     return found
 
 
@@ -180,11 +176,7 @@ def _plain(value: object, name: str = "") -> object:
 
 def number_of(name: str) -> int:
     """Return the number of the last exchange that a feature refers to."""
-    start = name.rindex("#") + 1
-    end = start
-    while end < len(name) and name[end].isdecimal():
-        end += 1
-    return int(name[start:end])
+    return int(re.findall("#([0-9]+)", name)[-1])
 
 
 class Inference:
@@ -297,13 +289,14 @@ class Inference:
         alternatives to other assumptions (see `_contexts`).
         """
         rows = sorted(found.against.get(side, ()), key=lambda row: (len(self.cases[row.case].by_number), row.case))
-        return any(
-            all(
-                self._tells(one, side, decided, evidence, more, data)
-                for more, data in self._contexts(one, side, decided, self.cases[evidence.case])
-            )
-            for evidence in rows[:_MOST_TRIED]
-        )
+        world = self._world(decided, **{one: side})
+        for row in rows[:_MOST_TRIED]:
+            case = self.cases[row.case]
+            seen = case.seen.get(row.name, ABSENT)
+            contexts = self._contexts(one, side, decided, case)
+            if all(case.run({**more, **world}, at).features.get(row.name, ABSENT) != seen for more, at in contexts):
+                return True
+        return False
 
     def _contexts(
         self, one: str, side: str, decided: Mapping[str, str], case: Case
@@ -324,29 +317,17 @@ class Inference:
         else:
             yield from ((combination(open_, f"{one} {number}", share=0.5), -1) for number in range(_CONTEXTS))
 
-    def _tells(
-        self, one: str, side: str, decided: Mapping[str, str], evidence: Evidence, more: Mapping[str, str], data: int
-    ) -> bool:
-        case = self.cases[evidence.case]
-        run = case.run({**more, **self._world(decided, **{one: side})}, data)
-        return run.features.get(evidence.name, ABSENT) != case.seen.get(evidence.name, ABSENT)
-
     def _verdict(self, one: str, decided: Mapping[str, str], found: Found | None) -> Verdict:
-        verdict = Verdict(one, self._switches[one].assumed)
+        verdict = Verdict(one, self._switches[one].assumed, reason="no-evidence")
         if found is None:
-            verdict.reason = "no-evidence"
             return verdict
         every = [evidence for rows in found.against.values() for evidence in rows]
         verdict.exchanges = sorted({self._index(evidence) for evidence in every})
         if one in decided:
-            side = decided[one]
-            verdict.verdict = "holds" if side == AS_ASSUMED else "differs"
-            verdict.alternative = side or None
+            verdict.verdict = "holds" if decided[one] == AS_ASSUMED else "differs"
+            verdict.alternative, verdict.reason = decided[one] or None, None
         elif not found.sides and all(self._is_excluded(one, side, decided, found) for side in self._sides[one]):
-            verdict.verdict = "neither"
-            verdict.seen = "; ".join(self._shown(every))
-        else:
-            verdict.reason = "no-evidence"
+            verdict.verdict, verdict.seen, verdict.reason = "neither", "; ".join(self._shown(every)), None
         return verdict
 
     def _index(self, evidence: Evidence) -> int:

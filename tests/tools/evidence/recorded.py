@@ -83,7 +83,7 @@ class Tap:
 
 def record(simulators: Simulators, assumed: Mapping[str, str], flow: str) -> Recording:
     """Record a flow in a fresh world with these alternatives."""
-    world = simulators.world(assumed, seed=7)
+    world = LocalWorld(simulators, assumed, seed=7)
     try:
         now = world.control("GET", "/clock", None).body["now"]
         tap = Tap(simulators, world, {**world.account, **invented(now, "100")})

@@ -47,7 +47,7 @@ def facts_of(world: LocalWorld) -> JsonObject:
 
 
 def other_facts(simulators: Simulators) -> JsonObject:
-    world = simulators.world({})
+    world = LocalWorld(simulators, {})
     for change in PROBING.other_data:
         change(world.read, world.act)
     world.act("set_rate", "", {"asset": "XLM", "fiat_currency": "ZAR", "rate": "4.4"})
@@ -55,13 +55,13 @@ def other_facts(simulators: Simulators) -> JsonObject:
 
 
 def test_facts_of_a_shipped_world_change_nothing(simulators: Simulators) -> None:
-    facts = facts_of(simulators.world({}))
+    facts = facts_of(LocalWorld(simulators, {}))
     assert {"fee_products", "limits", "assets", "networks", "rates", "spread", "currencies"} <= facts.keys()
     assert PROBING.fit_facts(facts) == ({}, [])
 
 
 def test_known_facts_are_not_read_again(simulators: Simulators) -> None:
-    world = simulators.world({})
+    world = LocalWorld(simulators, {})
     facts = facts_of(world)
     paths: list[str] = []
 
@@ -78,7 +78,7 @@ def test_known_facts_are_not_read_again(simulators: Simulators) -> None:
 
 
 def test_facts_without_a_clear_response_are_left_out(simulators: Simulators) -> None:
-    world = simulators.world({})
+    world = LocalWorld(simulators, {})
     facts = dict(PROBING.read_facts(world.read, lambda *_: None, {}))
     assert "rates" in facts
     assert "currencies" not in facts
@@ -90,10 +90,10 @@ def test_world_with_facts_has_the_reference_data_of_the_service(simulators: Simu
     facts = other_facts(simulators)
     _, unfit = PROBING.fit_facts(facts)
     assert unfit == []
-    assert facts_of(simulators.world({})) != facts
+    assert facts_of(LocalWorld(simulators, {})) != facts
     other = with_facts(facts)
     try:
-        world = other.world({})
+        world = LocalWorld(other, {})
         assert facts_of(world) == facts
         quote = {"type": "onramp", "network": "stellar", "asset": "XLM", "fiat_currency": "ZAR", "amount": "500",
                  "amount_currency": "ZAR", "method": "bank_transfer"}  # fmt: skip
@@ -107,7 +107,7 @@ def test_world_with_facts_has_the_reference_data_of_the_service(simulators: Simu
 
 
 def test_document_has_no_facts_without_an_observed_file(simulators: Simulators) -> None:
-    assert "observed" not in simulators.world({}).control("GET", "/state", None).body["blueprint"]
+    assert "observed" not in LocalWorld(simulators, {}).control("GET", "/state", None).body["blueprint"]
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_document_has_no_facts_without_an_observed_file(simulators: Simulators) 
     ],
 )  # fmt: skip
 def test_facts_that_do_not_fit_are_listed(simulators: Simulators, part: str, change: Any, line: str) -> None:
-    facts = copy.deepcopy(facts_of(simulators.world({})))
+    facts = copy.deepcopy(facts_of(LocalWorld(simulators, {})))
     change(facts[part])
     _, unfit = PROBING.fit_facts(facts)
     assert line in "\n".join(unfit)
@@ -144,7 +144,7 @@ def test_facts_that_do_not_fit_are_listed(simulators: Simulators, part: str, cha
 
 
 def test_confirmations_of_a_degraded_network_are_expected_to_be_slow(simulators: Simulators) -> None:
-    world = simulators.world({})
+    world = LocalWorld(simulators, {})
     world.act("set_network", "", {"network": "stellar", "status": "degraded"})
     _, unfit = PROBING.fit_facts(facts_of(world))
     assert unfit == ["networks: the status of stellar is degraded; in a new world it is operational"]
@@ -168,7 +168,7 @@ def test_malformed_facts_are_refused_with_the_place(facts: JsonObject, place: st
 
 
 def test_fee_products_of_the_service_are_added_and_others_end(simulators: Simulators) -> None:
-    facts = copy.deepcopy(facts_of(simulators.world({})))
+    facts = copy.deepcopy(facts_of(LocalWorld(simulators, {})))
     rows = facts["fee_products"]
     rows[0]["id"] = "fee_other"
     rows.append({**rows[0], "id": "fee_new", "asset": "XLM", "percentage": "3.00"})
@@ -178,7 +178,7 @@ def test_fee_products_of_the_service_are_added_and_others_end(simulators: Simula
     assert set(fitted["fee_products"]) == {"fee_new", gone}
     other = with_facts(facts)
     try:
-        world = other.world({})
+        world = LocalWorld(other, {})
         assert world.call("GET", "/fees/fee_new", None, {}).body["percentage"] == "3.00"
         assert world.call("GET", f"/fees/{gone}", None, {}).body["status"] == "inactive"
         document = world.control("GET", "/state", None).body
@@ -207,7 +207,7 @@ def mutated(value: Any, chance: random.Random) -> Any:
 def test_junk_in_facts_is_never_an_error(simulators: Simulators, seed: int) -> None:
     """A file may be edited by hand, and a target may return anything."""
     chance = random.Random(seed)
-    world = simulators.world({})
+    world = LocalWorld(simulators, {})
     facts = facts_of(world)
     for _ in range(100):
         broken = mutated(mutated(facts, chance), chance)
@@ -221,7 +221,7 @@ def test_junk_in_facts_is_never_an_error(simulators: Simulators, seed: int) -> N
         )
     )
     fitted = with_facts(strange)
-    fitted.world({})
+    LocalWorld(fitted, {})
     fitted.close()
 
 
@@ -246,7 +246,7 @@ def traffic_of(world: LocalWorld, *paths: str, hide_amounts: bool = False) -> li
 
 
 def test_recorded_facts_are_the_facts_of_the_service(simulators: Simulators) -> None:
-    world = simulators.world({})
+    world = LocalWorld(simulators, {})
     for change in PROBING.other_data:
         change(world.read, world.act)
     facts = recorded_facts(traffic_of(world, *READS), PROBING)
@@ -262,14 +262,14 @@ def test_recorded_facts_are_the_facts_of_the_service(simulators: Simulators) -> 
 
 def test_recorded_facts_of_a_shipped_world_change_nothing(simulators: Simulators) -> None:
     lines: list[str] = []
-    facts = recorded_facts(traffic_of(simulators.world({}), *READS), PROBING, lines.append)
+    facts = recorded_facts(traffic_of(LocalWorld(simulators, {}), *READS), PROBING, lines.append)
     assert {"fee_products", "limits", "assets", "precision", "networks", "rates", "spread"} == facts.keys()
     assert lines == []
     assert PROBING.fit_facts(facts) == ({}, [])
 
 
 def test_recorded_facts_have_no_list_that_is_incomplete(simulators: Simulators) -> None:
-    world = simulators.world({})
+    world = LocalWorld(simulators, {})
     for paths in (READS[:1], READS[1:2], ("/fees?product=onramp&limit=100",), ("/currencies?limit=2",)):
         lines: list[str] = []
         assert recorded_facts(traffic_of(world, *paths), PROBING, lines.append) == {}
@@ -278,8 +278,8 @@ def test_recorded_facts_have_no_list_that_is_incomplete(simulators: Simulators) 
 
 
 def test_recorded_facts_have_no_pseudonyms(simulators: Simulators) -> None:
-    assert recorded_facts(traffic_of(simulators.world({}), *READS, hide_amounts=True), PROBING) == {}
-    names = json.dumps(recorded_facts(traffic_of(simulators.world({}), *READS), PROBING)).split('"')
+    assert recorded_facts(traffic_of(LocalWorld(simulators, {}), *READS, hide_amounts=True), PROBING) == {}
+    names = json.dumps(recorded_facts(traffic_of(LocalWorld(simulators, {}), *READS), PROBING)).split('"')
     assert not [one for one in names if one.istitle() and len(one) > 1]
     made = Traffic(n=1, at_ms=1, method="POST", path="/quotes", status=201, response=b'{"id": "quo_1234567890"}')
     assert recorded_facts([sanitise(made, Pseudonyms(b"k"))], PROBING) == {}
@@ -299,7 +299,7 @@ def test_recorded_id_prefixes_have_path_templates() -> None:
 
 
 def test_recorded_rate_of_one_direction_has_no_spread(simulators: Simulators) -> None:
-    assert recorded_facts(traffic_of(simulators.world({}), READS[-1]), PROBING).keys() == {"rates"}
+    assert recorded_facts(traffic_of(LocalWorld(simulators, {}), READS[-1]), PROBING).keys() == {"rates"}
 
 
 @pytest.mark.parametrize(

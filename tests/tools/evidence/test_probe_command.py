@@ -19,7 +19,7 @@ from simulator.engine.worlds.observations import alternatives_in
 from simulator.evidence import observed
 from simulator.evidence.corpus import Exchange, read_line
 from simulator.evidence.flow import read_steps
-from simulator.evidence.local import Simulators
+from simulator.evidence.local import LocalWorld, Simulators
 from simulator.service import TOOLING
 from tests.tools.evidence.hidden import control, hidden_service, judged, probed
 from tests.tools.evidence.liar import Answer, liar
@@ -72,7 +72,7 @@ def test_plan_counts_facts_only_where_they_are_read(tmp_path: Path) -> None:
     out = tmp_path / "observed.yaml"
     everything = planned_calls("--out", str(out))
     simulators = Simulators()
-    facts = facts_of(simulators.world({}))
+    facts = facts_of(LocalWorld(simulators, {}))
     simulators.close()
     del facts["limits"]
     observed.write(out, "http://127.0.0.1:9/v1", "sandbox", [], [], facts)
