@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from simulator import host
 from simulator.agents import inputs, missing
@@ -169,7 +168,7 @@ def _possible(session: Session, given: inputs.ActInput, rows: list[JsonObject]) 
 def _signature(row: Shown) -> str:
     """Return an action's signature: `set_network(network: stellar|celo|bitcoin, status: operational|degraded|down)`."""
     schemas = row["parameters"].get("anyOf") or [row["parameters"]]
-    properties: dict[str, Any] = {}
+    properties: JsonObject = {}
     for schema in schemas:
         properties |= schema.get("properties", {})
     required = missing.of_schemas(schemas)

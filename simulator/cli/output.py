@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 import click
 
 from simulator.engine.text import reports
 from simulator.engine.text.terminal import plain
 
+Row: TypeAlias = Mapping[str, Any]
+"""An object in a response or a file."""
+Fields: TypeAlias = dict[str, Any]
 _CLEAR = "\r\x1b[K"
 
 
@@ -28,7 +31,7 @@ def say(text: str = "", *, nl: bool = True, err: bool = False, **style: Any) -> 
     click.echo(click.style(shown, **style) if style else shown, nl=nl, err=err)
 
 
-def say_painted(*parts: tuple[str, dict[str, Any]]) -> None:
+def say_painted(*parts: tuple[str, Fields]) -> None:
     """Print one line that consists of strings with different styles.
 
     The line is coloured even if the output is not a terminal.

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import click
 
 from simulator.cli import config_option
-from simulator.cli.output import Exit, exits, fail, say
+from simulator.cli.output import Exit, Row, exits, fail, say
 from simulator.cli.server import running, settings
 from simulator.cli.tools import completing
 from simulator.engine.clients import address as addresses
@@ -21,7 +21,7 @@ from simulator.engine.clients import guard
 from simulator.engine.clients.address import DEFAULT_URL
 from simulator.engine.text.terminal import plain_line
 
-_MORE: Mapping[str, Mapping[str, Any]] = {
+_MORE: Mapping[str, Row] = {
     "environment": {"type": click.Choice(["sandbox", "production"])},
     "world": {"shell_complete": completing.worlds},
 }
@@ -170,27 +170,6 @@ def refuse_foreign(url: str) -> None:
     """Exit with code 2 if this client must not send requests to the host of a URL."""
     with exits(guard.ForeignHost):
         guard.check_host(url)
-
-
-def target_keys(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options for the key pair of a target."""
-    for side in ("secret", "public"):
-        variable, words = f"RAMPSIM_{side.upper()}_KEY", f"{side.capitalize()} key for the target."
-        command = click.option(f"--{side}-key", metavar="KEY", envvar=variable, show_envvar=True, help=words)(command)
-    return command
-
-
-def key_pair(public_key: str | None, secret_key: str | None) -> tuple[str, str]:
-    """Return the key pair. Exit with code 2 if a key is missing."""
-    if not (public_key and secret_key):
-        fail("--target needs a key pair: --public-key and --secret-key")
-    return public_key, secret_key
-
-
-control_token_option = click.option(
-    "--control-token", metavar="TOKEN", envvar="SIMULATOR_CONTROL_TOKEN", show_envvar=True,
-    help="Control token of that simulator.",
-)  # fmt: skip
 
 
 def in_words(refusal: clients.CallRefused) -> str:

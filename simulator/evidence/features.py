@@ -12,14 +12,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import combinations
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
+from simulator.engine.text.json import JsonObject, Shown
 from simulator.evidence.flow import Step, Trace
 
 Features: TypeAlias = dict[str, str]
 """Features by name. A feature that a trace does not show is absent."""
 
-Formula: TypeAlias = Callable[[Mapping[str, Any]], str | None]
+Formula: TypeAlias = Callable[[Shown], str | None]
 """Computes a feature of a whole trace from the bodies, by step, or returns None if the trace does not determine it."""
 
 ABSENT = "absent"
@@ -37,7 +38,7 @@ def features_of(trace: Trace, formulas: Mapping[str, Formula]) -> Features:
     found: Features = {}
     numbers: dict[str, dict[str, Decimal]] = {}
     strings: dict[str, dict[str, str]] = {}
-    bodies: dict[str, Any] = {}
+    bodies: JsonObject = {}
     for exchange in trace:
         name = exchange.step.name
         if exchange.reply is not None:

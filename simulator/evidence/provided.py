@@ -24,7 +24,7 @@ class Probing:
     """The effects of a step on a real account, in increasing order."""
     free: tuple[str, ...]
     """The effects that need no permission."""
-    formulas: Mapping[str, Callable[[Mapping[str, Any]], str | None]]
+    formulas: Mapping[str, Callable[[Shown], str | None]]
     """Functions by feature name. Each one computes the feature from the response bodies of the steps, by step name.
 
     None means that the bodies do not determine the feature.

@@ -16,6 +16,7 @@ from pathlib import Path
 import click
 
 from simulator.cli import config_option
+from simulator.cli.options import option
 from simulator.cli.output import Exit, fail, say
 from simulator.cli.server import running, settings
 from simulator.engine.clients.address import DEFAULT_URL
@@ -70,7 +71,7 @@ def _address_in(log: Path) -> str | None:
 
 
 @click.command()
-@click.option("--all", "every", is_flag=True, help="Stop all servers that were started here.")
+@option("--all", "every", is_flag=True, help="Stop all servers that were started here.")
 @settings.CLIENT[0].option()
 @config_option.settings_file_option(settings.CLIENT)
 def stop(every: bool, url: str | None) -> None:

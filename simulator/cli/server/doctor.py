@@ -8,14 +8,15 @@ import platform
 import re
 import socket
 import sys
-from collections.abc import Iterator, Mapping
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
 
 import click
 
 from simulator.cli import config_option
-from simulator.cli.output import Exit, say, show
+from simulator.cli.options import option
+from simulator.cli.output import Exit, Row, say, show
 from simulator.cli.remote import Address, address_of, in_words
 from simulator.cli.server import running, settings, settings_file
 from simulator.engine.clients import guard
@@ -41,7 +42,7 @@ class Check(NamedTuple):
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
+@option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
 @settings.CLIENT[0].option()
 @settings.CLIENT[1].option()
 @settings.CLIENT[3].option()
@@ -147,7 +148,7 @@ def _nobody(address: Address, origin: str, why: str) -> Check:
         return Check("server", "problem", f"{address.url} ({origin}): {why}", "start one with `rampsim serve`")
 
 
-def _clock(clock: Mapping[str, Any]) -> Check:
+def _clock(clock: Row) -> Check:
     mode, now = clock["mode"], clock["now"]
     if mode == "manual":
         return Check("clock", "ok", f"manual, {now}; it advances only with `rampsim clock advance`")

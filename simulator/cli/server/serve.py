@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import click
 
 from simulator.cli import config_option
-from simulator.cli.output import Exit, fail, say
+from simulator.cli.output import Exit, Fields, fail, say
 from simulator.cli.server import detaching, running, settings
 from simulator.cli.tools import completing
 from simulator.engine import lazy
@@ -38,7 +38,7 @@ Without them, a start takes 0.93 of the time and 4 MB less memory.
 
 def _options(command: Any) -> Any:
     for setting in reversed(settings.SERVE):
-        more: dict[str, Any] = {"is_eager": setting.name == "end_with_stdin"}
+        more: Fields = {"is_eager": setting.name == "end_with_stdin"}
         if setting.name == "scenario":
             more["shell_complete"] = completing.scenarios
         command = setting.option(**more)(command)

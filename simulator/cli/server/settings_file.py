@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from simulator.cli.output import Fields, Row
 from simulator.cli.server.settings import CLIENT, SERVE, Setting
 from simulator.engine.clients.guard import LiveKey
 from simulator.service import LIVE_KEYS
@@ -38,7 +39,7 @@ class SettingsFile(NamedTuple):
     """The values in a settings file and their line numbers, by parameter name."""
 
     path: Path | None
-    values: Mapping[str, Any]
+    values: Row
     lines: Mapping[str, int]
 
     def place_of(self, name: str) -> str:
@@ -112,7 +113,7 @@ def read(given: str | None) -> SettingsFile:
         raise WrongSettings([f"{shown}: [tool.rampsim] must be a table"])
     lines = _lines(raw.decode("utf-8-sig"), is_project)
     problems: list[str] = []
-    values: dict[str, Any] = {}
+    values: Fields = {}
     for key, value in table.items():
         row = _ROWS.get(key)
         place = f"{shown}:{lines.get(key, 1)}"

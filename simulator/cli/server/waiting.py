@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 import click
 
 from simulator.cli import config_option
+from simulator.cli.options import option
 from simulator.cli.output import Exit, fail, say
 from simulator.cli.remote import address_of, in_words, remote, where_it_was_looked
 from simulator.cli.server import settings
@@ -21,9 +22,9 @@ _EVERY_SECONDS = 0.1
 
 
 @click.command()
-@click.option("--timeout", type=click.FloatRange(0), default=30, show_default=True, help="Maximum wait in seconds.")
-@click.option("--quiet", is_flag=True, help="Print nothing when it is ready.")
-@click.option("--print-url", is_flag=True, help="Print only its address.")
+@option("--timeout", type=click.FloatRange(0), default=30, help="Maximum wait in seconds.")
+@option("--quiet", is_flag=True, help="Print nothing when it is ready.")
+@option("--print-url", is_flag=True, help="Print only its address.")
 @settings.CLIENT[0].option()
 @config_option.settings_file_option(settings.CLIENT)
 def wait(timeout: float, quiet: bool, print_url: bool, url: str | None) -> None:
@@ -63,8 +64,8 @@ def _why_not(url: str, timeout_seconds: float) -> str | None:
 
 @click.command("open")
 @click.argument("resource_id", metavar="[ID]", required=False, shell_complete=completing.resources)
-@click.option("--print", "only_print", is_flag=True, help="Only print its address.")
-@click.option("--docs", is_flag=True, help="Open the documentation instead.")
+@option("--print", "only_print", is_flag=True, help="Only print its address.")
+@option("--docs", is_flag=True, help="Open the documentation instead.")
 @remote
 def open_dashboard(client: clients.ControlClient, resource_id: str | None, only_print: bool, docs: bool) -> None:
     """Open the dashboard in a browser, at resource ID if given.

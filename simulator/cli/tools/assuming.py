@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import click
 
+from simulator.cli.options import option
 from simulator.cli.output import fail, say, show
 from simulator.engine.text import strict
 from simulator.engine.worlds import alternatives
@@ -14,7 +15,7 @@ from simulator.service import TOOLING
 
 @click.command()
 @click.argument("ids", nargs=-1, metavar="[ID]...")
-@click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
+@option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 def assumptions(ids: tuple[str, ...], as_json: bool) -> None:
     """List the assumptions that a world can switch.
 

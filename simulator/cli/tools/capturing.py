@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from simulator.cli.options import option
 from simulator.cli.output import Exit, exits, fail, say
 from simulator.cli.progress import Line
 from simulator.cli.remote import is_address
@@ -23,22 +24,16 @@ _DEFAULT_PORT = 8643
 
 
 @click.command()
-@click.option("--upstream", required=True, metavar="URL", help="Base URL of the service, which ends with /v1.")
-@click.option("--port", type=click.IntRange(0, 65535), default=_DEFAULT_PORT, show_default=True,
-              help="Port on 127.0.0.1; 0 picks a free port.")  # fmt: skip
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default="corpus", show_default=True,
-              help="Directory of the recording.")  # fmt: skip
-@click.option(
-    "--name", default="", help=("Name of the recording. The file is DIR/NAME.jsonl.  [default: recording-1, -2, …]")
-)
-@click.option("--inbox", is_flag=True, help="Receive webhooks at /inbox and record them.")
-@click.option(
-    "--forward-webhooks", metavar="URL", help="Forward webhooks to your receiver, unchanged. Opens the inbox."
-)
-@click.option("--webhook-key", envvar="RAMPSIM_WEBHOOK_KEY", show_envvar=True, help="Key to verify webhooks with.")
-@click.option("--hide-amounts", is_flag=True, help="Replace amounts and rates, too.")
-@click.option("--ca", type=click.Path(exists=True, dir_okay=False), metavar="FILE",
-              help="CA certificates to trust instead of the system's certificates.")  # fmt: skip
+@option("--upstream", required=True, metavar="URL", help="Base URL of the service, which ends with /v1.")
+@option("--port", type=click.IntRange(0, 65535), default=_DEFAULT_PORT, help="Port on 127.0.0.1; 0 picks a free port.")
+@option("--out", type=click.Path(file_okay=False, path_type=Path), default="corpus", help="Directory of the recording.")
+@option("--name", default="", help="Name of the recording. The file is DIR/NAME.jsonl.  [default: recording-1, -2, …]")
+@option("--inbox", is_flag=True, help="Receive webhooks at /inbox and record them.")
+@option("--forward-webhooks", metavar="URL", help="Forward webhooks to your receiver, unchanged. Opens the inbox.")
+@option("--webhook-key", envvar="RAMPSIM_WEBHOOK_KEY", help="Key to verify webhooks with.")
+@option("--hide-amounts", is_flag=True, help="Replace amounts and rates, too.")
+@option("--ca", type=click.Path(exists=True, dir_okay=False), metavar="FILE",
+        help="CA certificates to trust instead of the system's certificates.")  # fmt: skip
 def capture(
     upstream: str, port: int, out: Path, name: str, inbox: bool, forward_webhooks: str | None,
     webhook_key: str | None, hide_amounts: bool, ca: str | None,

@@ -11,9 +11,10 @@ import click
 from simulator.certification import report as reports
 from simulator.certification import rules, running, session, sources, stage
 from simulator.certification.exhaustive import running as exhausting
+from simulator.cli.options import control_token, option
 from simulator.cli.output import Exit, exits, fail, require_writable, say, write_file
 from simulator.cli.progress import Line
-from simulator.cli.remote import control_token_option, is_address, refuse_foreign
+from simulator.cli.remote import is_address, refuse_foreign
 from simulator.engine.clients.address import listening
 from simulator.engine.text import strict
 from simulator.engine.text.progress import ProgressListener
@@ -31,47 +32,43 @@ BOOKS = (
 
 @click.command()
 @click.argument("url")
-@click.option("--webhook-key", metavar="KEY", default="whk_test_simulator", envvar="SIMULATOR_WEBHOOK_KEY",
-              show_envvar=True, show_default=True, help="The webhook key of the receiver.")  # fmt: skip
-@click.option("--only", metavar="RULE", multiple=True, help="Check only this rule; repeatable.")
-@click.option("--skip", metavar="RULE", multiple=True, help="Skip this rule; repeatable.")
-@click.option("--books", metavar="SOURCE", help=f"The books of the receiver's application. {BOOKS}")
-@click.option("--order", metavar="COMMAND",
-              help="A command that makes the application create an onramp and prints its transaction id. Needed if the "
-              "books contain only the application's own orders. An exhaustive run passes the kind in "
-              "SIMULATOR_ORDER_KIND.")  # fmt: skip
-@click.option("--settle", metavar="COMMAND",
-              help="Reconciliation job to run before the books are read.")  # fmt: skip
-@click.option("--quiesce", metavar="COMMAND|URL",
-              help="Check whether the application's own queue is empty: a command (exit code 0) or a URL (2xx). "
-              "Certify waits for it before it reads the books.")  # fmt: skip
-@click.option("--json", "as_json", metavar="FILE", type=_FILE, help="Write the report as JSON to this file.")
-@click.option("--junit", metavar="FILE", type=_FILE, help="Write a JUnit report to this file.")
-@click.option("--exhaustive", is_flag=True,
-              help="Deliver the events of whole flows in every order and compare the books at the end of each. Without "
-              "--books, only responses are judged. Rules are then tested only if --only names them.")  # fmt: skip
-@click.option("--flow", metavar="FLOW", default="all", show_default=True,
-              help="Flow to play, or all. An unknown name lists the flows.")  # fmt: skip
-@click.option(
+@option("--webhook-key", metavar="KEY", default="whk_test_simulator", envvar="SIMULATOR_WEBHOOK_KEY",
+        help="The webhook key of the receiver.")  # fmt: skip
+@option("--only", metavar="RULE", multiple=True, help="Check only this rule; repeatable.")
+@option("--skip", metavar="RULE", multiple=True, help="Skip this rule; repeatable.")
+@option("--books", metavar="SOURCE", help=f"The books of the receiver's application. {BOOKS}")
+@option("--order", metavar="COMMAND",
+        help="A command that makes the application create an onramp and prints its transaction id. Needed if the "
+             "books contain only the application's own orders. An exhaustive run passes the kind in "
+             "SIMULATOR_ORDER_KIND.")  # fmt: skip
+@option("--settle", metavar="COMMAND", help="Reconciliation job to run before the books are read.")
+@option("--quiesce", metavar="COMMAND|URL",
+        help="Check whether the application's own queue is empty: a command (exit code 0) or a URL (2xx). "
+             "Certify waits for it before it reads the books.")  # fmt: skip
+@option("--json", "as_json", metavar="FILE", type=_FILE, help="Write the report as JSON to this file.")
+@option("--junit", metavar="FILE", type=_FILE, help="Write a JUnit report to this file.")
+@option("--exhaustive", is_flag=True,
+        help="Deliver the events of whole flows in every order and compare the books at the end of each. Without "
+             "--books, only responses are judged. Rules are then tested only if --only names them.")  # fmt: skip
+@option("--flow", metavar="FLOW", default="all", help="Flow to play, or all. An unknown name lists the flows.")
+@option(
     "--events",
     metavar="N",
     type=click.IntRange(1, 9),
     default=5,
-    show_default=True,
     help="Number of events in a flow. One more adds an event of an unknown type.",
 )
-@click.option("--copies", metavar="C", type=click.IntRange(1, 9), default=2, show_default=True,
-              help="How often each event may arrive.")  # fmt: skip
-@click.option("--snapshot", metavar="COMMAND", help="A command that saves the application's state to $SNAPSHOT.")
-@click.option("--restore", metavar="COMMAND", help="A command that restores the application's state from $SNAPSHOT.")
-@click.option("--state", metavar="FILE", type=_FILE,
-              help="The application's SQLite file, to save and restore its state without commands.")  # fmt: skip
-@click.option("--budget", metavar="TIME", default="5m", show_default=True, help="Time limit of an exhaustive run.")
-@click.option("--simulator", metavar="URL", envvar="SIMULATOR_URL", show_envvar=True,
-              help="A running simulator from which the receiver fetches objects.  [default: the simulator "
-                   "at the default "
-              "address, started if none is running]")  # fmt: skip
-@control_token_option
+@option("--copies", metavar="C", type=click.IntRange(1, 9), default=2, help="How often each event may arrive.")
+@option("--snapshot", metavar="COMMAND", help="A command that saves the application's state to $SNAPSHOT.")
+@option("--restore", metavar="COMMAND", help="A command that restores the application's state from $SNAPSHOT.")
+@option("--state", metavar="FILE", type=_FILE,
+        help="The application's SQLite file, to save and restore its state without commands.")  # fmt: skip
+@option("--budget", metavar="TIME", default="5m", help="Time limit of an exhaustive run.")
+@option("--simulator", metavar="URL", envvar="SIMULATOR_URL",
+        help="A running simulator from which the receiver fetches objects.  [default: the simulator "
+             "at the default "
+             "address, started if none is running]")  # fmt: skip
+@control_token
 def certify(
     url: str, webhook_key: str, books: str | None, settle: str | None, quiesce: str | None, as_json: Path | None,
     junit: Path | None, exhaustive: bool, flow: str, events: int, copies: int, snapshot: str | None,
@@ -98,9 +95,9 @@ def certify(
 
     _refuse_usage(url, **given)
     require_writable(as_json, junit)
-    for option, job in (("--settle", settle), ("--quiesce", quiesce)):
+    for flag, job in (("--settle", settle), ("--quiesce", quiesce)):
         if job is not None and books is None:
-            fail(f"{option} has no effect without --books: it runs before the books are read")
+            fail(f"{flag} has no effect without --books: it runs before the books are read")
     bound = None
     if not exhaustive:
         context = click.get_current_context()
@@ -148,14 +145,14 @@ class _Progress(ProgressListener["reports.Result"]):
         self._line.above(result.line)
 
 
-def seconds_of(option: str, given: str) -> float:
+def seconds_of(flag: str, given: str) -> float:
     """Return the number of seconds in a duration such as 10m. `certify` and `explore` use this function."""
     try:
         seconds = parse_duration(given) / 1000
     except ValueError as error:
-        fail(f"{option}: {error}")
+        fail(f"{flag}: {error}")
     if seconds <= 0:
-        fail(f"{option}: {given!r} is not a positive duration such as 10m")
+        fail(f"{flag}: {given!r} is not a positive duration such as 10m")
     return seconds
 
 
@@ -178,10 +175,10 @@ def _refuse_usage(url: str, *, simulator: str | None, only: tuple[str, ...], ski
         if not is_address(simulator):
             fail(f"--simulator: {simulator!r} is not an http or https URL")
         refuse_foreign(simulator)
-    for option, names in (("--only", only), ("--skip", skip)):
+    for flag, names in (("--only", only), ("--skip", skip)):
         for name in names:
             if name not in rules.NAMES:
                 known = f"{strict.did_you_mean(name, rules.NAMES)} ({', '.join(rules.NAMES)})"
-                fail(f"{option}: unknown rule `{name}`{known}")
+                fail(f"{flag}: unknown rule `{name}`{known}")
     if only and not set(only) - set(skip):
         fail("--skip excludes every rule that --only selects; name other rules")

@@ -10,8 +10,9 @@ from typing import NoReturn
 
 import click
 
+from simulator.cli.options import key_pair, option, target_keys
 from simulator.cli.output import Exit, exits, fail, say
-from simulator.cli.remote import is_address, key_pair, target_keys
+from simulator.cli.remote import is_address
 from simulator.compare import accepting, corpora, replay
 from simulator.compare import observed as observed_files
 from simulator.contract import changes, files
@@ -26,24 +27,21 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.command()
 @click.argument("file", metavar="FILE|DIR", type=click.Path(exists=True, path_type=Path))
 @click.argument("newer", type=_FILE, required=False)
-@click.option(
-    "--base", metavar="URL", default=None, help="Base URL of the recorded calls.  [default: the part up to /v1]"
-)
-@click.option(
+@option("--base", metavar="URL", help="Base URL of the recorded calls.  [default: the part up to /v1]")
+@option(
     "--scenario",
     "scenarios",
     metavar="NAME|FILE",
     multiple=True,
     default=("autopilot",),
-    show_default=True,
     help="Scenario to activate for the replay of a HAR file; repeatable.",
 )
-@click.option("--values", is_flag=True, help="Also compare amounts, rates and strings.")
-@click.option("--target", metavar="URL", help="Replay DIR at this service. Base URL that ends with /v1.")
+@option("--values", is_flag=True, help="Also compare amounts, rates and strings.")
+@option("--target", metavar="URL", help="Replay DIR at this service. Base URL that ends with /v1.")
 @target_keys
-@click.option("--observed", type=_FILE, multiple=True, help="Replay DIR in a simulator with this observed file.")
-@click.option("--accept", type=_FILE, help="Known differences for DIR or observed files, each with a reason.")
-@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+@option("--observed", type=_FILE, multiple=True, help="Replay DIR in a simulator with this observed file.")
+@option("--accept", type=_FILE, help="Known differences for DIR or observed files, each with a reason.")
+@option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 def compare(
     file: Path, newer: Path | None, base: str | None, scenarios: tuple[str, ...], values: bool, target: str | None,
     public_key: str | None, secret_key: str | None, observed: tuple[Path, ...], accept: Path | None, as_json: bool,

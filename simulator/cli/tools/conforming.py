@@ -8,16 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from simulator.cli.options import control_token, key_pair, option, target_keys
 from simulator.cli.output import Exit, exits, fail, require_writable, say, write_file
 from simulator.cli.progress import Line
-from simulator.cli.remote import (
-    control_on_loopback,
-    control_token_option,
-    is_address,
-    key_pair,
-    refuse_foreign,
-    target_keys,
-)
+from simulator.cli.remote import control_on_loopback, is_address, refuse_foreign
 from simulator.contract import files
 from simulator.engine.text.progress import ProgressListener
 
@@ -29,57 +23,43 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command()
-@click.option("--target", metavar="URL", help="Base URL that ends with /v1.  [default: a new simulator]")
+@option("--target", metavar="URL", help="Base URL that ends with /v1.  [default: a new simulator]")
 @target_keys
-@click.option(
+@option(
     "--mode",
     type=click.Choice(["read-only", "full"]),
     help="read-only: only GET and the token exchange. full: all operations.  [default: read-only for a "
     "target, else full]",
 )
-@click.option(
+@option(
     "--only",
     type=click.Choice(["behaviour", "shapes", "control"]),
     help="Run only the behaviour rules, only schemathesis, or only the control interface tests on a new simulator.",
 )
-@click.option("--strict", is_flag=True, help="Also fail if the target differs from an assumption.")
-@click.option(
-    "--control", metavar="URL",
-    help="Origin of the target's control interface, or none. If the target is a simulator, a full run controls it, for "
-    "example to move the clock.  [default: the target itself, if it is on loopback]",
-)  # fmt: skip
-@control_token_option
-@click.option(
-    "--seed", metavar="N", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the generated calls."
-)
-@click.option(
-    "--max-examples",
-    metavar="N",
-    type=click.IntRange(min=1),
-    default=20,
-    show_default=True,
-    help="Cases per operation.",
-)
-@click.option(
+@option("--strict", is_flag=True, help="Also fail if the target differs from an assumption.")
+@option("--control", metavar="URL",
+        help="Origin of the target's control interface, or none. If the target is a simulator, a full run controls it, "
+             "for example to move the clock.  [default: the target itself, if it is on loopback]")  # fmt: skip
+@control_token
+@option("--seed", metavar="N", type=click.IntRange(min=0), default=1, help="Seed of the generated calls.")
+@option("--max-examples", metavar="N", type=click.IntRange(min=1), default=20, help="Cases per operation.")
+@option(
     "--rate-limit",
     metavar="auto|LIMIT",
     default="auto",
-    show_default=True,
     help="auto: wait as 429 responses require. Otherwise a limit such as 10/s or 100/m.",
 )
-@click.option("--phase", "phases", multiple=True, type=click.Choice(["examples", "coverage", "fuzzing", "stateful"]),
-              help="Only this phase of schemathesis; repeatable.  [default: all]")  # fmt: skip
-@click.option("--operation", "operations", metavar="ID", multiple=True,
-              help="Run only schemathesis for this operationId; repeatable.  [default: all]")  # fmt: skip
-@click.option(
+@option("--phase", "phases", multiple=True, type=click.Choice(["examples", "coverage", "fuzzing", "stateful"]),
+        help="Only this phase of schemathesis; repeatable.  [default: all]")  # fmt: skip
+@option("--operation", "operations", metavar="ID", multiple=True,
+        help="Run only schemathesis for this operationId; repeatable.  [default: all]")  # fmt: skip
+@option(
     "--webhook-url", metavar="URL", help="URL for webhook endpoints.  [default: the inbox of the simulator under test]"
 )
-@click.option(
-    "--contract", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Use this contract file."
-)
-@click.option("--json", "as_json", type=_FILE, help="Write the report as JSON to this file.")
-@click.option("--junit", type=_FILE, help="Write a JUnit report to this file.")
-@click.option("--report", type=_FILE, help="Also write the report to this file.")
+@option("--contract", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Use this contract file.")
+@option("--json", "as_json", type=_FILE, help="Write the report as JSON to this file.")
+@option("--junit", type=_FILE, help="Write a JUnit report to this file.")
+@option("--report", type=_FILE, help="Also write the report to this file.")
 def conform(
     target: str | None, public_key: str | None, secret_key: str | None, mode: str | None, control: str | None,
     phases: tuple[str, ...], contract: Path | None, as_json: Path | None, junit: Path | None, report: Path | None,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from simulator.cli.options import option
 from simulator.cli.output import Exit, exits, fail, say
 from simulator.cli.progress import Progress
 from simulator.cli.tools.certifying import BOOKS, seconds_of
@@ -28,21 +29,20 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command(context_settings={"ignore_unknown_options": False})
-@click.option(
+@option(
     "--plan",
     type=click.Choice(["quick", "pair", "full", "orders", "pairs-of-faults"]),
     default="pair",
-    show_default=True,
     help="quick: each class once per operation, event type and transaction type. pair: the same in each test, at the "
     "first and last occurrence. full: at every occurrence. orders: deliveries in every order and multiplicity. "
     "pairs-of-faults: two faults that affect the same order.",
 )
-@click.option("--faults", metavar="CLASS,…", help="Only these classes of faults.")
-@click.option("--copies", type=click.IntRange(1, 5), default=2, show_default=True,
-              help="With `--plan orders`: the largest number of copies of a delivery.")  # fmt: skip
-@click.option("--budget", metavar="TIME", help="Time limit, such as 10m. The runs with the most coverage come first.")
-@click.option("--books", metavar="SOURCE", help=f"Your books. {BOOKS}")
-@click.option(
+@option("--faults", metavar="CLASS,…", help="Only these classes of faults.")
+@option("--copies", type=click.IntRange(1, 5), default=2,
+        help="With `--plan orders`: the largest number of copies of a delivery.")  # fmt: skip
+@option("--budget", metavar="TIME", help="Time limit, such as 10m. The runs with the most coverage come first.")
+@option("--books", metavar="SOURCE", help=f"Your books. {BOOKS}")
+@option(
     "--settle",
     "settles",
     metavar="COMMAND|none|before|after",
@@ -50,48 +50,45 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="Your reconciliation job: a command, or a function MODULE:FUNCTION. May be given twice, the second time with "
     "`none` (the job never runs), `before` (judge before and after it) or `after` (the default).",
 )
-@click.option(
+@option(
     "--quiesce",
     metavar="COMMAND|URL",
     help="Check whether your application's own queue is empty: a command (exit code 0) or a URL (2xx). Explore "
     "runs it before it reads your books.",
 )
-@click.option(
+@option(
     "--app",
     metavar="COMMAND",
     help="Command that starts your application for each run. It must listen on the port in PORT. The class "
     "crash-of-process kills it.",
 )
-@click.option("--during", is_flag=True, help="Also read the books during the test, whenever an order's state changes.")
-@click.option(
+@option("--during", is_flag=True, help="Also read the books during the test, whenever an order's state changes.")
+@option(
     "--tolerate",
     metavar="DURATION",
     help="With --during: the simulated time for which books may disagree, such as 5m.  [default: 0]",
 )
-@click.option("--seed", metavar="N", type=int, default=1, show_default=True, help="Seed of the worlds.")
-@click.option(
+@option("--seed", metavar="N", type=int, default=1, help="Seed of the worlds.")
+@option(
     "--workers", metavar="N", type=click.IntRange(1, 64), help="Number of concurrent runs.  [default: one per core]"
 )
-@click.option("--limit", metavar="TIME", help="Time after which a test counts as `hung`, such as 30s.  "
-                                              "[default: 15s plus "
-              "five times its duration without faults]")  # fmt: skip
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path(".rampsim/explore"),
-              show_default=True, help="Directory for the reports.")  # fmt: skip
-@click.option(
+@option("--limit", metavar="TIME",
+        help="Time after which a test counts as `hung`, such as 30s.  "
+             "[default: 15s plus "
+             "five times its duration without faults]")  # fmt: skip
+@option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path(".rampsim/explore"),
+        help="Directory for the reports.")  # fmt: skip
+@option(
     "--baseline", metavar="FILE", type=_FILE, help="An earlier report.json. Only new findings make the command fail."
 )
-@click.option(
-    "--replay",
-    metavar="RUN",
-    help="Repeat only this run: a finding by its id or file, any other run by its id.",
-)
-@click.option(
+@option("--replay", metavar="RUN", help="Repeat only this run: a finding by its id or file, any other run by its id.")
+@option(
     "--prove",
     metavar="PATCH",
     type=_FILE,
     help="With --replay: check in a copy of the current directory whether this patch fixes the finding.",
 )
-@click.option(
+@option(
     "--assumptions",
     is_flag=True,
     help="Instead of faults, switch one assumption at a time. Reports the assumptions that your tests depend on, and "
@@ -286,6 +283,6 @@ def _classes(given: str | None, known: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in known if name in names)
 
 
-def _seconds(option: str, given: str | None) -> float | None:
+def _seconds(flag: str, given: str | None) -> float | None:
     """Return the number of seconds in a duration such as 10m, or None if there is no duration."""
-    return None if given is None else seconds_of(option, given)
+    return None if given is None else seconds_of(flag, given)

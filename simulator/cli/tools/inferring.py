@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from simulator.cli.options import option
 from simulator.cli.output import Exit, exits, fail, require_writable, say, write_json
 from simulator.cli.progress import Line
 from simulator.cli.tools.verdicts import line_of, report_facts
@@ -24,10 +25,10 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 
 @click.command()
 @click.argument("directory", metavar="DIR", type=click.Path(exists=True, path_type=Path))
-@click.option("--out", type=_FILE, help="Write the observed file.")
-@click.option("--json", "as_json", type=_FILE, help="Write the report as JSON to this file.")
-@click.option("--name", metavar="NAME", help="Name of the service in the observed file.  [default: name of DIR]")
-@click.option("--base", metavar="URL", help="Base URL of the calls in HAR files.  [default: the part up to /v1]")
+@option("--out", type=_FILE, help="Write the observed file.")
+@option("--json", "as_json", type=_FILE, help="Write the report as JSON to this file.")
+@option("--name", metavar="NAME", help="Name of the service in the observed file.  [default: name of DIR]")
+@option("--base", metavar="URL", help="Base URL of the calls in HAR files.  [default: the part up to /v1]")
 def infer(directory: Path, out: Path | None, as_json: Path | None, name: str | None, base: str | None) -> None:
     """Decide assumptions from recorded traffic.
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
-from simulator.cli.output import say
+from simulator.cli.output import Fields, say
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.engine.text.reports import counted
 from simulator.evidence import facts, flow, planning
@@ -92,7 +91,7 @@ def print_plan(plan: JsonObject) -> None:
             say(f"    {line}")
         for call in row["clean_up"]:
             say(f"    {call} (clean-up)")
-    counts: dict[str, Any] = plan["calls"]
+    counts: Fields = plan["calls"]
     needed = counts["preparing"] + counts["probes"] + counts["facts"]
     parts = [f"{counts['preparing']} to prepare", f"{counts['probes']} for probes"]
     parts += [f"about {counts['facts']} for facts"] if counts["facts"] else []

@@ -12,9 +12,10 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
+from simulator.cli.options import key_pair, option, target_keys
 from simulator.cli.output import Exit, fail, require_writable, say, write_json
 from simulator.cli.progress import Line
-from simulator.cli.remote import control_on_loopback, is_address, key_pair, refuse_foreign, target_keys
+from simulator.cli.remote import control_on_loopback, is_address, refuse_foreign
 from simulator.cli.tools import plans, verdicts
 from simulator.cli.tools.assuming import known_switches
 from simulator.engine.clients import control as clients
@@ -31,41 +32,34 @@ KEY_OPTIONS = {"--public-key": "RAMPSIM_PUBLIC_KEY", "--secret-key": "RAMPSIM_SE
 
 
 @click.command()
-@click.option("--target", metavar="URL", help="Base URL that ends with /v1.")
+@option("--target", metavar="URL", help="Base URL that ends with /v1.")
 @target_keys
-@click.option(
-    "--spend", type=click.Choice(["none", "sandbox"]), default="none", show_default=True,
-    help="none: only reads, quotes and calls that are refused. sandbox: also create resources and transactions.",
-)  # fmt: skip
-@click.option(
-    "--calls", metavar="N", type=click.IntRange(min=1), default=400, show_default=True, help="Maximum number of calls."
-)
-@click.option(
-    "--wait", metavar="DURATION", default="0s", show_default=True, help="Maximum wall time to wait, such as 90s or 2h."
-)
-@click.option("--only", multiple=True, metavar="ID", help="Decide only this assumption; repeatable.")
-@click.option("--skip", multiple=True, metavar="ID", help="Skip this assumption; repeatable.")
-@click.option(
-    "--control", default="auto", show_default=True, metavar="auto|none|URL",
-    help="Origin of the control API of a simulator that the probe may control. auto: the target itself, if "
-         "it is a simulator on loopback.",
-)  # fmt: skip
-@click.option("--webhook-url", metavar="URL", help="Public URL of the webhook listener.")
-@click.option("--listen", default="127.0.0.1:8765", show_default=True, metavar="HOST:PORT",
-              help="Address of the webhook listener.")  # fmt: skip
-@click.option("--webhook-key", envvar="RAMPSIM_WEBHOOK_KEY", show_envvar=True, help="Key that signs the webhooks.")
-@click.option("--user-id", metavar="ID", help="Another user of the service, as the recipient of transfers.")
-@click.option("--plan", "plan_only", is_flag=True, help="Print the plan and make no calls.")
-@click.option("--for", "priorities", type=click.Path(exists=True, dir_okay=False, path_type=Path),
-              help="File assumptions.json from `rampsim explore --assumptions`. Its assumptions are "
-                   "decided first.")  # fmt: skip
-@click.option("--json", "as_json", type=_FILE, help="Write the report, or with --plan the plan, as JSON to this file.")
-@click.option("--out", type=_FILE, help="Write the observed file; a run continues an existing one.")
-@click.option("--name", default="", help="Name of the target in the observed file.  "
-              "[default: the name in the earlier file, or target]")  # fmt: skip
-@click.option("--ca", type=click.Path(exists=True, dir_okay=False), metavar="FILE",
-              help="CA certificates to trust instead of the system's certificates.")  # fmt: skip
-@click.option("--allow-live", is_flag=True, help="Accept live keys. Works only with --spend none.")
+@option("--spend", type=click.Choice(["none", "sandbox"]), default="none",
+        help="none: only reads, quotes and calls that are refused. "
+             "sandbox: also create resources and transactions.")  # fmt: skip
+@option("--calls", metavar="N", type=click.IntRange(min=1), default=400, help="Maximum number of calls.")
+@option("--wait", metavar="DURATION", default="0s", help="Maximum wall time to wait, such as 90s or 2h.")
+@option("--only", multiple=True, metavar="ID", help="Decide only this assumption; repeatable.")
+@option("--skip", multiple=True, metavar="ID", help="Skip this assumption; repeatable.")
+@option("--control", default="auto", metavar="auto|none|URL",
+        help="Origin of the control API of a simulator that the probe may control. auto: the target itself, if "
+             "it is a simulator on loopback.")  # fmt: skip
+@option("--webhook-url", metavar="URL", help="Public URL of the webhook listener.")
+@option("--listen", default="127.0.0.1:8765", metavar="HOST:PORT", help="Address of the webhook listener.")
+@option("--webhook-key", envvar="RAMPSIM_WEBHOOK_KEY", help="Key that signs the webhooks.")
+@option("--user-id", metavar="ID", help="Another user of the service, as the recipient of transfers.")
+@option("--plan", "plan_only", is_flag=True, help="Print the plan and make no calls.")
+@option("--for", "priorities", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="File assumptions.json from `rampsim explore --assumptions`. Its assumptions are "
+             "decided first.")  # fmt: skip
+@option("--json", "as_json", type=_FILE, help="Write the report, or with --plan the plan, as JSON to this file.")
+@option("--out", type=_FILE, help="Write the observed file; a run continues an existing one.")
+@option("--name", default="",
+        help="Name of the target in the observed file.  "
+             "[default: the name in the earlier file, or target]")  # fmt: skip
+@option("--ca", type=click.Path(exists=True, dir_okay=False), metavar="FILE",
+        help="CA certificates to trust instead of the system's certificates.")  # fmt: skip
+@option("--allow-live", is_flag=True, help="Accept live keys. Works only with --spend none.")
 def probe(
     target: str | None, public_key: str | None, secret_key: str | None, spend: str, calls: int, wait: str,
     only: tuple[str, ...], skip: tuple[str, ...], control: str, webhook_url: str | None, listen: str,

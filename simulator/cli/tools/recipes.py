@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from simulator.cli.options import option
 from simulator.cli.output import Exit, fail, say
 from simulator.contract import files
 from simulator.kernel.dataclass import dataclass
@@ -86,11 +87,9 @@ def show(name: str) -> None:
 
 @recipe.command()
 @_NAME
-@click.option(
-    "--to", type=click.Path(file_okay=False, path_type=Path), default=Path(), metavar="DIR",
-    help="The project directory.  [default: the working directory]",
-)  # fmt: skip
-@click.option("--force", is_flag=True, help="Replace existing files that differ.")
+@option("--to", type=click.Path(file_okay=False, path_type=Path), default=Path(), metavar="DIR", show_default=False,
+        help="The project directory.  [default: the working directory]")  # fmt: skip
+@option("--force", is_flag=True, help="Replace existing files that differ.")
 def write(name: str, to: Path, force: bool) -> None:
     """Write a recipe's files into a project.
 

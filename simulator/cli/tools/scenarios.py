@@ -5,15 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
 
 import click
 
 from simulator import host
-from simulator.cli.output import Exit, fail, read_file, say, write_file
+from simulator.cli.options import option
+from simulator.cli.output import Exit, Row, fail, read_file, say, write_file
 from simulator.cli.remote import refuse_foreign, remote
 from simulator.cli.tools import completing
 from simulator.engine.clients import asynchronous
@@ -37,7 +37,7 @@ def scenario() -> None:
 
 @scenario.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path))
-@click.option("--strict", is_flag=True, help="Also exit with 1 for warnings.")
+@option("--strict", is_flag=True, help="Also exit with 1 for warnings.")
 def validate(files: tuple[Path, ...], strict: bool) -> None:
     """Check scenario files without running them.
 
@@ -67,7 +67,7 @@ def validate(files: tuple[Path, ...], strict: bool) -> None:
     say(valid + (f"; {counted(warned, 'warning')} (--strict counts them as problems)" if warned else ""))
 
 
-def _say_problem(path: Path, problem: Mapping[str, Any], word: str = "") -> None:
+def _say_problem(path: Path, problem: Row, word: str = "") -> None:
     where = f"{problem['path']}: " if problem["path"] else ""
     say(f"{path}:{problem['line']}:{problem['column']}: {word}{where}{problem['message']}")
 
@@ -83,16 +83,10 @@ def list_scenarios() -> None:
 
 @scenario.command()
 @click.argument("scenarios", nargs=-1, required=True, metavar="FILE|NAME...", shell_complete=completing.scenarios)
-@click.option("--junit", metavar="FILE", type=click.Path(path_type=Path), help="Write a JUnit report to this file.")
-@click.option("--seed", metavar="N", type=click.IntRange(0), default=1, show_default=True, help="Seed of the worlds.")
-@click.option("--url", metavar="URL", help="Run on this server instead of a new one.")
-@click.option(
-    "--control-token",
-    metavar="TOKEN",
-    envvar="SIMULATOR_CONTROL_TOKEN",
-    show_envvar=True,
-    help="Control token for --url.",
-)
+@option("--junit", metavar="FILE", type=click.Path(path_type=Path), help="Write a JUnit report to this file.")
+@option("--seed", metavar="N", type=click.IntRange(0), default=1, help="Seed of the worlds.")
+@option("--url", metavar="URL", help="Run on this server instead of a new one.")
+@option("--control-token", metavar="TOKEN", envvar="SIMULATOR_CONTROL_TOKEN", help="Control token for --url.")
 def run(scenarios: tuple[str, ...], junit: Path | None, seed: int, url: str | None, control_token: str | None) -> None:
     """Run the `drive` of scenarios and check what they `expect`.
 
@@ -156,7 +150,7 @@ async def _run_all(
 
 @scenario.command()
 @click.argument("name")
-@click.option("--force", is_flag=True, help="Overwrite an existing file.")
+@option("--force", is_flag=True, help="Overwrite an existing file.")
 def new(name: str, force: bool) -> None:
     """Write NAME.yaml, a small commented scenario that runs."""
     path = Path(name if name.endswith((".yaml", ".yml")) else f"{name}.yaml")
@@ -177,8 +171,8 @@ def new(name: str, force: bool) -> None:
 
 @scenario.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path))
-@click.option("--activate", "is_activated", is_flag=True,
-              help="Also activate the uploaded scenarios, after those that are already active.")  # fmt: skip
+@option("--activate", "is_activated", is_flag=True,
+        help="Also activate the uploaded scenarios, after those that are already active.")  # fmt: skip
 @remote
 def upload(client: clients.ControlClient, files: tuple[Path, ...], is_activated: bool) -> None:
     """Upload scenario files to a world of a running server.
@@ -213,7 +207,7 @@ def upload(client: clients.ControlClient, files: tuple[Path, ...], is_activated:
 
 @scenario.command()
 @click.argument("names", nargs=-1, metavar="NAME...", shell_complete=completing.scenarios)
-@click.option("--none", "is_none", is_flag=True, help="Deactivate all scenarios.")
+@option("--none", "is_none", is_flag=True, help="Deactivate all scenarios.")
 @remote
 def activate(client: clients.ControlClient, names: tuple[str, ...], is_none: bool) -> None:
     """Activate exactly these scenarios in a running server.

@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
 
 import click
 
-from simulator.cli.output import Exit, fail, say, show, write_file
+from simulator.cli.options import option
+from simulator.cli.output import Exit, Row, fail, say, show, write_file
 from simulator.cli.remote import remote
 from simulator.engine.clients import control as clients
 from simulator.engine.text.reports import Case, Failure, Suite, counted, github_annotation, junit
-
-Row: TypeAlias = Mapping[str, Any]
 
 SEVERITIES = ("info", "warning", "error")
 _WIDTH = 100
@@ -25,26 +23,25 @@ _LEVELS = {"info": "notice", "warning": "warning", "error": "error"}
 
 
 @click.command()
-@click.option("--all-worlds", is_flag=True, help="Include all worlds of this server, even deleted ones.")
-@click.option("--severity", type=click.Choice(SEVERITIES), help="Show only findings of at least this severity.")
-@click.option(
+@option("--all-worlds", is_flag=True, help="Include all worlds of this server, even deleted ones.")
+@option("--severity", type=click.Choice(SEVERITIES), help="Show only findings of at least this severity.")
+@option(
     "--format",
     "form",
     type=click.Choice(("text", "json", "github", "junit")),
     default="text",
-    show_default=True,
     help="Output: text, JSON, annotations for a GitHub workflow, or a JUnit report.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Same as --format json.")
-@click.option("--fail-on", type=click.Choice(SEVERITIES), help="Exit with 1 for findings of at least this severity.")
+@option("--json", "as_json", is_flag=True, help="Same as --format json.")
+@option("--fail-on", type=click.Choice(SEVERITIES), help="Exit with 1 for findings of at least this severity.")
 @click.option("--fail", "fail_on_any", is_flag=True, hidden=True)  # an older spelling of --fail-on info
-@click.option(
+@option(
     "--baseline",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
     help="File of known findings, which are not shown or counted.",
 )
-@click.option("--write-baseline", is_flag=True, help="Write the current findings to the file of --baseline.")
+@option("--write-baseline", is_flag=True, help="Write the current findings to the file of --baseline.")
 @remote
 def advice(
     client: clients.ControlClient, all_worlds: bool, severity: str | None, form: str, as_json: bool,

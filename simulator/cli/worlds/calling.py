@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from simulator.agents import session as sessions
+from simulator.cli.options import option
 from simulator.cli.output import Exit, fail, read_file, say, show
 from simulator.cli.remote import remote
 from simulator.engine.clients.control import ControlClient, segment
@@ -25,12 +26,10 @@ _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 @click.argument("method", metavar="METHOD", type=click.Choice(_METHODS, case_sensitive=False))
 @click.argument("path")
 @click.argument("body", required=False)
-@click.option("-f", "--field", metavar="NAME", help="Print one field, for example id or data.0.id.")
-@click.option("--json", "as_json", is_flag=True, help="Print the response as JSON.")
-@click.option("--key", metavar="KEY", help="Idempotency-Key of a POST.  [default: a new key]")
-@click.option(
-    "-H", "--header", "headers", multiple=True, metavar="NAME:VALUE", help="Additional request header; repeatable."
-)
+@option("-f", "--field", metavar="NAME", help="Print one field, for example id or data.0.id.")
+@option("--json", "as_json", is_flag=True, help="Print the response as JSON.")
+@option("--key", metavar="KEY", help="Idempotency-Key of a POST.  [default: a new key]")
+@option("-H", "--header", "headers", multiple=True, metavar="NAME:VALUE", help="Additional request header; repeatable.")
 @remote
 def call(
     client: ControlClient, method: str, path: str, body: str | None, field: str | None, as_json: bool,
@@ -116,8 +115,8 @@ def _parsed_body(text: str) -> Any:
 
 
 @click.command()
-@click.option("--format", "form", type=click.Choice(["shell", "dotenv", "json"]), default="shell", show_default=True,
-              help="Output format: export commands, NAME=VALUE lines, or one JSON object.")  # fmt: skip
+@option("--format", "form", type=click.Choice(["shell", "dotenv", "json"]), default="shell",
+        help="Output format: export commands, NAME=VALUE lines, or one JSON object.")  # fmt: skip
 @remote
 def env(client: ControlClient, form: str) -> None:
     """Print the world's addresses and keys as environment variables.

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple, get_args
 
 import click
 
-from simulator.cli.output import say, show
+from simulator.cli.options import option
+from simulator.cli.output import Fields, Row, say, show
 from simulator.cli.remote import remote
 from simulator.cli.tools import completing
 from simulator.cli.worlds.parameters import parameters_of
@@ -26,7 +27,7 @@ class _Member(NamedTuple):
 
     within: str
     """The name of the nested object that contains the field, or an empty string."""
-    schema: Mapping[str, Any]
+    schema: Row
     meaning: str
 
 
@@ -61,8 +62,8 @@ def list_faults(client: clients.ControlClient) -> None:
 
 @faults.command(cls=_Add)
 @click.argument("preset", required=False, shell_complete=_presets)
-@click.option("--webhook", metavar="EVENT", shell_complete=completing.events,
-              help="Make it a webhook fault, for this event type or '*' for all.")  # fmt: skip
+@option("--webhook", metavar="EVENT", shell_complete=completing.events,
+        help="Make it a webhook fault, for this event type or '*' for all.")  # fmt: skip
 @remote
 def add(client: clients.ControlClient, preset: str | None, webhook: str | None, **given: Any) -> None:
     """Add a fault: a PRESET, options, or both.
@@ -75,7 +76,7 @@ def add(client: clients.ControlClient, preset: str | None, webhook: str | None, 
     rampsim faults add webhook-doubled
     rampsim faults add --webhook transaction.completed --delay 10m --times 1
     """
-    body: dict[str, Any] = {} if preset is None else dict(_preset(preset))
+    body: Fields = {} if preset is None else dict(_preset(preset))
     is_webhook = webhook is not None or "deliver" in body
     texts = {name: value for name, value in given.items() if value not in (None, False)}
     if not body and webhook is None and not texts:
@@ -106,7 +107,7 @@ def add(client: clients.ControlClient, preset: str | None, webhook: str | None, 
         say(f"rampsim: the fault may never apply: {warning}", err=True)
 
 
-def _refuse_half_an_answer(respond: Mapping[str, Any]) -> None:
+def _refuse_half_an_answer(respond: Row) -> None:
     """Exit with an error that names the missing option if `respond` has no status or no code.
 
     The server's error would name a JSON field instead.
@@ -116,7 +117,7 @@ def _refuse_half_an_answer(respond: Mapping[str, Any]) -> None:
         raise click.UsageError(f"an error response also needs {' and '.join(lacking)}, for example {example}")
 
 
-def _preset(name: str) -> Mapping[str, Any]:
+def _preset(name: str) -> Row:
     if name not in presets.PRESETS:
         meant = strict.did_you_mean(name, presets.PRESETS) or ";"
         raise click.UsageError(f"unknown preset {name!r}{meant} `rampsim faults presets` lists them")
@@ -201,7 +202,7 @@ def _options() -> tuple[click.Option, ...]:
             words = f"Webhooks: {words}"
         is_flag = all(member.schema.get("type") == "boolean" for member in both)
         # A field that accepts true or a string needs no value.
-        more: dict[str, Any] = {"is_flag": True} if is_flag else {"metavar": "VALUE"}
+        more: Fields = {"is_flag": True} if is_flag else {"metavar": "VALUE"}
         if any({"type": "boolean"} in member.schema.get("anyOf", ()) for member in both):
             more |= {"is_flag": False, "flag_value": "true", "metavar": "[VALUE]"}
         found.append(click.Option([f"--{name.replace('_', '-')}"], help=words, **more))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import click
 
-from simulator.cli.output import say, show
+from simulator.cli.options import option
+from simulator.cli.output import Row, say, show
 from simulator.cli.remote import remote
 from simulator.cli.tools import completing
 from simulator.cli.worlds.worlds import OrShown
@@ -35,7 +36,7 @@ def inbox(client: clients.ControlClient) -> None:
 
 @inbox.command("show", hidden=True)
 @click.argument("name", shell_complete=completing.inboxes)
-@click.option("--limit", metavar="N", type=click.IntRange(0), help="Number of newest messages to show, oldest first.")
+@option("--limit", metavar="N", type=click.IntRange(0), help="Number of newest messages to show, oldest first.")
 @_json
 @remote
 def show_inbox(client: clients.ControlClient, name: str, limit: int | None, as_json: bool) -> None:
@@ -48,8 +49,8 @@ def show_inbox(client: clients.ControlClient, name: str, limit: int | None, as_j
 
 @inbox.command()
 @click.argument("name", shell_complete=completing.inboxes)
-@click.option("--count", type=click.IntRange(1), default=1, show_default=True, help="Number of messages to wait for.")
-@click.option("--timeout", type=float, metavar="SECONDS", help="Maximum wait in real seconds.  [default: 30]")
+@option("--count", type=click.IntRange(1), default=1, help="Number of messages to wait for.")
+@option("--timeout", type=float, metavar="SECONDS", help="Maximum wait in real seconds.  [default: 30]")
 @_json
 @remote
 def wait(client: clients.ControlClient, name: str, as_json: bool, **query: Any) -> None:
@@ -62,7 +63,7 @@ def wait(client: clients.ControlClient, name: str, as_json: bool, **query: Any) 
 
 @inbox.command()
 @click.argument("name", shell_complete=completing.inboxes)
-@click.option("--event", "events", multiple=True, metavar="EVENT", help="Only this event; repeatable.  [default: all]")
+@option("--event", "events", multiple=True, metavar="EVENT", help="Only this event; repeatable.  [default: all]")
 @remote
 def subscribe(client: clients.ControlClient, name: str, events: tuple[str, ...]) -> None:
     """Register an inbox as a webhook endpoint of the world."""
@@ -93,7 +94,7 @@ def _path(name: str) -> str:
     return f"/inbox/{clients.segment(name)}"
 
 
-def _print(messages: Iterable[Mapping[str, Any]], as_json: bool) -> None:
+def _print(messages: Iterable[Row], as_json: bool) -> None:
     if as_json:
         show(messages)
         return

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
-from simulator.cli.output import Exit, fail, say, show, write_file
+from simulator.cli.options import option
+from simulator.cli.output import Exit, Row, fail, say, show, write_file
 from simulator.cli.remote import remote
 from simulator.cli.tools import completing
 from simulator.engine.clients import control as clients
@@ -23,10 +23,10 @@ _limit = click.option(
 
 
 @click.group(invoke_without_command=True)
-@click.option("--type", metavar="EVENT", shell_complete=completing.events, help="Only events of this type.")
-@click.option("--object-id", metavar="ID", help="Only events about this object.")
+@option("--type", metavar="EVENT", shell_complete=completing.events, help="Only events of this type.")
+@option("--object-id", metavar="ID", help="Only events about this object.")
 @_limit
-@click.option("--follow", is_flag=True, help="Keep printing new events, one per line, until interrupted.")
+@option("--follow", is_flag=True, help="Keep printing new events, one per line, until interrupted.")
 @remote
 def events(client: clients.ControlClient, follow: bool, **query: Any) -> None:
     """Show events. `wait` for one, or `resend` one."""
@@ -43,9 +43,9 @@ def events(client: clients.ControlClient, follow: bool, **query: Any) -> None:
 
 
 @events.command()
-@click.option("--type", metavar="EVENT", shell_complete=completing.events, help="Wait for an event of this type.")
-@click.option("--object-id", metavar="ID", help="Wait for an event of this object.")
-@click.option("--timeout", type=float, metavar="SECONDS", help="Maximum wait in real seconds.  [default: 30]")
+@option("--type", metavar="EVENT", shell_complete=completing.events, help="Wait for an event of this type.")
+@option("--object-id", metavar="ID", help="Wait for an event of this object.")
+@option("--timeout", type=float, metavar="SECONDS", help="Maximum wait in real seconds.  [default: 30]")
 @remote
 def wait(client: clients.ControlClient, **query: Any) -> None:
     """Wait for an event. Earlier events count. Exits with 1 after the timeout."""
@@ -62,7 +62,7 @@ def resend(client: clients.ControlClient, event_id: str) -> None:
 
 @click.command()
 @click.argument("resource_id", metavar="[ID]", required=False, shell_complete=completing.resources)
-@click.option("--type", metavar="TYPE", help="Only resources of this type.")
+@option("--type", metavar="TYPE", help="Only resources of this type.")
 @_limit
 @remote
 def resources(client: clients.ControlClient, resource_id: str | None, **query: Any) -> None:
@@ -77,9 +77,9 @@ def resources(client: clients.ControlClient, resource_id: str | None, **query: A
 
 
 @click.command()
-@click.option("--event-id", metavar="ID", help="Only attempts of this event.")
-@click.option("--endpoint-id", metavar="ID", help="Only attempts to this endpoint.")
-@click.option("--status", type=click.Choice(["succeeded", "failed"]), help="Only attempts with this result.")
+@option("--event-id", metavar="ID", help="Only attempts of this event.")
+@option("--endpoint-id", metavar="ID", help="Only attempts to this endpoint.")
+@option("--status", type=click.Choice(["succeeded", "failed"]), help="Only attempts with this result.")
 @_limit
 @remote
 def deliveries(client: clients.ControlClient, **query: Any) -> None:
@@ -88,9 +88,9 @@ def deliveries(client: clients.ControlClient, **query: Any) -> None:
 
 
 @click.command()
-@click.option("--method", help="Only calls with this method.")
-@click.option("--path", metavar="GLOB", help="Only calls with this full path; * matches anything.")
-@click.option("--status", help="Only calls with this response status.")
+@option("--method", help="Only calls with this method.")
+@option("--path", metavar="GLOB", help="Only calls with this full path; * matches anything.")
+@option("--status", help="Only calls with this response status.")
 @_limit
 @remote
 def requests(client: clients.ControlClient, **query: Any) -> None:
@@ -100,10 +100,8 @@ def requests(client: clients.ControlClient, **query: Any) -> None:
 
 @click.command()
 @click.argument("text", nargs=-1, required=True)
-@click.option(
-    "--limit", metavar="N", type=click.IntRange(0), help="Maximum number of results, best first.  [default: 20]"
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the server's response as JSON.")
+@option("--limit", metavar="N", type=click.IntRange(0), help="Maximum number of results, best first.  [default: 20]")
+@option("--json", "as_json", is_flag=True, help="Print the server's response as JSON.")
 @remote
 def find(client: clients.ControlClient, text: tuple[str, ...], limit: int | None, as_json: bool) -> None:
     """Find anything by reference, id, amount or phone number.
@@ -131,9 +129,9 @@ def find(client: clients.ControlClient, text: tuple[str, ...], limit: int | None
 
 
 @click.command()
-@click.option("--out", metavar="FILE", type=click.Path(path_type=Path), help="Write to this file instead of printing.")
-@click.option("--name", metavar="NAME", help="Name of the scenario.  [default: the file name, or `recording`]")
-@click.option(
+@option("--out", metavar="FILE", type=click.Path(path_type=Path), help="Write to this file instead of printing.")
+@option("--name", metavar="NAME", help="Name of the scenario.  [default: the file name, or `recording`]")
+@option(
     "--since",
     metavar="TIMESTAMP|ID",
     help="Start at this simulated time, or at the request or control call with this id.",
@@ -157,11 +155,11 @@ def record(client: clients.ControlClient, out: Path | None, name: str | None, si
 
 
 @click.command()
-@click.option("--all-worlds", is_flag=True, help="Include all worlds of this server, even deleted ones.")
-@click.option("--json", "as_json", is_flag=True, help="Print the whole report as JSON.")
-@click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="Write the report as one HTML page.")
-@click.option("--missing", is_flag=True, help="Also list items that are not covered.")
-@click.option(
+@option("--all-worlds", is_flag=True, help="Include all worlds of this server, even deleted ones.")
+@option("--json", "as_json", is_flag=True, help="Print the whole report as JSON.")
+@option("--html", type=click.Path(dir_okay=False, path_type=Path), help="Write the report as one HTML page.")
+@option("--missing", is_flag=True, help="Also list items that are not covered.")
+@option(
     "--fail-under",
     type=click.FloatRange(0, 100),
     metavar="PERCENT",
@@ -193,7 +191,7 @@ def coverage(
         sys.exit(Exit.REFUSED)
 
 
-def _print(report: Mapping[str, Any], missing: bool) -> None:
+def _print(report: Row, missing: bool) -> None:
     parts = report["dimensions"].values()
     width = max(len(part["title"]) for part in parts)
     for part in parts:
@@ -204,5 +202,5 @@ def _print(report: Mapping[str, Any], missing: bool) -> None:
     say(_line("Total", report, width))
 
 
-def _line(title: str, part: Mapping[str, Any], width: int) -> str:
+def _line(title: str, part: Row, width: int) -> str:
     return f"{title:{width}}  {part['covered']:5} of {part['total']:5}  {part['percent']:5} %"

@@ -12,6 +12,8 @@ from typing import Any
 
 import click
 
+from simulator.cli.output import Fields, Row
+
 
 def split(rest: Sequence[str]) -> tuple[str | None, dict[str, str | None]]:
     """Split an action's command-line arguments into its target (None if not given) and its parameters by name. A
@@ -35,7 +37,7 @@ def split(rest: Sequence[str]) -> tuple[str | None, dict[str, str | None]]:
     return target, given
 
 
-def parameters_of(schema: Mapping[str, Any], given: Mapping[str, str | None]) -> dict[str, Any]:
+def parameters_of(schema: Row, given: Mapping[str, str | None]) -> Fields:
     """Return the values, converted to the types in the action's schema."""
     return {name: _value(name, text, _types(schema, name)) for name, text in given.items()}
 
@@ -56,7 +58,7 @@ def _value(name: str, text: str | None, types: set[str]) -> Any:
         return text
 
 
-def _types(schema: Mapping[str, Any], name: str) -> set[str]:
+def _types(schema: Row, name: str) -> set[str]:
     """Return the JSON types of a parameter in all schemas for the action.
 
     The result is empty for an unknown parameter.
@@ -65,7 +67,7 @@ def _types(schema: Mapping[str, Any], name: str) -> set[str]:
     return {kind for part in parts if part is not None for kind in _types_of(part)}
 
 
-def _types_of(part: Mapping[str, Any]) -> set[str]:
+def _types_of(part: Row) -> set[str]:
     if "anyOf" in part or "oneOf" in part:
         return {kind for one in (part.get("anyOf") or part["oneOf"]) for kind in _types_of(one)}
     if "enum" in part or "const" in part:

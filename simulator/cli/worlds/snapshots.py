@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
-from simulator.cli.output import Exit, fail, read_file, say, show, write_file
+from simulator.cli.options import option
+from simulator.cli.output import Exit, Fields, fail, read_file, say, show, write_file
 from simulator.cli.remote import remote
 from simulator.cli.tools import completing
 from simulator.engine.clients import control as clients
@@ -48,7 +48,7 @@ def restore(client: clients.ControlClient, snapshot: str) -> None:
 @snapshots.command()
 @_snapshot
 @click.argument("world_id", metavar="[WORLD]", required=False)
-@click.option("--replace", is_flag=True, help="First delete a world with this id.")
+@option("--replace", is_flag=True, help="First delete a world with this id.")
 @remote
 def fork(client: clients.ControlClient, snapshot: str, world_id: str | None, replace: bool) -> None:
     """Create another world from a snapshot. The new world has its own keys."""
@@ -58,7 +58,7 @@ def fork(client: clients.ControlClient, snapshot: str, world_id: str | None, rep
 
 @snapshots.command()
 @click.argument("snapshot", metavar="[ID|NAME]", required=False, shell_complete=completing.snapshots)
-@click.option("--out", metavar="FILE", type=click.Path(path_type=Path), help="Write to this file instead of printing.")
+@option("--out", metavar="FILE", type=click.Path(path_type=Path), help="Write to this file instead of printing.")
 @remote
 def export(client: clients.ControlClient, snapshot: str | None, out: Path | None) -> None:
     """Export a snapshot, or the current world, as JSON.
@@ -92,7 +92,7 @@ def forget(client: clients.ControlClient, snapshot: str) -> None:
 
 def id_of(client: clients.ControlClient, given: str) -> str:
     """Return a snapshot's id, given its id or name. If several snapshots have the name, return the newest one's id."""
-    rows: list[dict[str, Any]] = client.get("/snapshots")["data"]
+    rows: list[Fields] = client.get("/snapshots")["data"]
     if any(given == row["id"] for row in rows):
         return given
     named = [str(row["id"]) for row in rows if row["name"] == given]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import click
 
-from simulator.cli.output import Exit, fail, say, say_passing, show
+from simulator.cli.options import option
+from simulator.cli.output import Exit, Fields, Row, fail, say, say_passing, show
 from simulator.cli.remote import remote
 from simulator.cli.tools import completing
 from simulator.cli.worlds.parameters import parameters_of, split
@@ -27,13 +28,13 @@ def clock(client: clients.ControlClient) -> None:
 
 @clock.command()
 @click.argument("by", required=False)
-@click.option("--to", metavar="TIMESTAMP", help="Advance to this time.")
-@click.option("--next", "to_next", is_flag=True, help="Advance to the next timer.")
-@click.option("--until-event", metavar="EVENT", shell_complete=completing.events,
-              help="Advance until an event of this type occurs.")  # fmt: skip
-@click.option("--object", "object_id", metavar="ID", help="With --until-event: wait for an event about this object.")
-@click.option("--until", nargs=2, metavar="ID STATUS", help="Advance until a resource has a status.")
-@click.option("--horizon", metavar="DURATION", help="With --until or --until-event: maximum advance.  [default: 3652d]")
+@option("--to", metavar="TIMESTAMP", help="Advance to this time.")
+@option("--next", "to_next", is_flag=True, help="Advance to the next timer.")
+@option("--until-event", metavar="EVENT", shell_complete=completing.events,
+        help="Advance until an event of this type occurs.")  # fmt: skip
+@option("--object", "object_id", metavar="ID", help="With --until-event: wait for an event about this object.")
+@option("--until", nargs=2, metavar="ID STATUS", help="Advance until a resource has a status.")
+@option("--horizon", metavar="DURATION", help="With --until or --until-event: maximum advance.  [default: 3652d]")
 @remote
 def advance(
     client: clients.ControlClient, by: str | None, to: str | None, to_next: bool, until_event: str | None,
@@ -50,7 +51,7 @@ def advance(
     rampsim clock advance --until txn_123 completed
     """
     plain = {"by": by, "to": to, "to_next_timer": to_next or None}
-    ways: list[dict[str, Any]] = [{name: value} for name, value in plain.items() if value is not None]
+    ways: list[Fields] = [{name: value} for name, value in plain.items() if value is not None]
     if until_event is not None:
         ways.append({"until": {"event": until_event} | ({} if object_id is None else {"object_id": object_id})})
     if until is not None:
@@ -62,7 +63,7 @@ def advance(
     waits = "until" in ways[0]
     if horizon is not None and not waits:
         raise click.UsageError("--horizon needs --until or --until-event")
-    limits: dict[str, Any] = {"partial": True} if waits else {}
+    limits: Fields = {"partial": True} if waits else {}
     if horizon is not None:
         limits["horizon"] = horizon
     with shown(client):
@@ -73,9 +74,9 @@ def advance(
 
 
 @clock.command("set")
-@click.option("--mode", type=click.Choice(["real", "manual", "scaled"]), help="How the clock moves.")
-@click.option("--rate", metavar="FACTOR", type=float, help="Speed of a scaled clock.")
-@click.option("--now", metavar="TIMESTAMP", help="Advance to this time, firing timers that are due.")
+@option("--mode", type=click.Choice(["real", "manual", "scaled"]), help="How the clock moves.")
+@option("--rate", metavar="FACTOR", type=float, help="Speed of a scaled clock.")
+@option("--now", metavar="TIMESTAMP", help="Advance to this time, firing timers that are due.")
 @remote
 def set_clock(client: clients.ControlClient, **given: Any) -> None:
     """Change the mode, the rate or the time of the clock."""
@@ -109,13 +110,13 @@ def action(client: clients.ControlClient, name: str, rest: tuple[str, ...]) -> N
     """
     target, given = split(rest)
     name = name.replace("-", "_")
-    row: dict[str, Any] = next((row for row in client.get("/actions")["data"] if row["name"] == name), {})
+    row: Fields = next((row for row in client.get("/actions")["data"] if row["name"] == name), {})
     body = parameters_of(row.get("parameters", {}), given) | ({} if target is None else {"target": target})
     show(client.post(f"/actions/{clients.segment(name)}", body))
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print the list with the JSON Schemas of the parameters.")
+@option("--json", "as_json", is_flag=True, help="Print the list with the JSON Schemas of the parameters.")
 @remote
 def actions(client: clients.ControlClient, as_json: bool) -> None:
     """List all actions with their targets and parameters."""
@@ -130,7 +131,7 @@ def actions(client: clients.ControlClient, as_json: bool) -> None:
         say(f"    on: {', '.join(row['targets']) or 'the world'}")
 
 
-def _options_of(schema: dict[str, Any]) -> list[str]:
+def _options_of(schema: Fields) -> list[str]:
     """Return an action's options as text: `--amount X` if the parameter is required, otherwise `[--memo X]`."""
     schemas = schema.get("anyOf") or [schema]
     names = list(dict.fromkeys(name for one in schemas for name in one.get("properties", {})))
@@ -141,7 +142,7 @@ def _options_of(schema: dict[str, Any]) -> list[str]:
 
 @click.command()
 @click.argument("event", shell_complete=completing.events)
-@click.option("--target", metavar="ID", help="Id of the object that the event is about.")
+@option("--target", metavar="ID", help="Id of the object that the event is about.")
 @remote
 def trigger(client: clients.ControlClient, event: str, target: str | None) -> None:
     """Cause an event with the calls and actions that lead to it."""
@@ -149,10 +150,10 @@ def trigger(client: clients.ControlClient, event: str, target: str | None) -> No
 
 
 @click.command()
-@click.option("--days", type=click.IntRange(1), default=90, show_default=True, help="Number of simulated days.")
-@click.option("--per-day", type=click.IntRange(0), default=40, show_default=True, help="Orders on each day.")
-@click.option("--mix", type=click.Choice(["typical", "failures"]), default="typical", show_default=True,
-              help="Outcomes: most orders are completed, or most are not.")  # fmt: skip
+@option("--days", type=click.IntRange(1), default=90, help="Number of simulated days.")
+@option("--per-day", type=click.IntRange(0), default=40, help="Orders on each day.")
+@option("--mix", type=click.Choice(["typical", "failures"]), default="typical",
+        help="Outcomes: most orders are completed, or most are not.")  # fmt: skip
 @remote
 def seed(client: clients.ControlClient, days: int, per_day: int, mix: str) -> None:
     """Give the world a history of orders over simulated time.
@@ -201,7 +202,7 @@ def _follow(client: clients.ControlClient, over: threading.Event) -> None:
         return  # the control call that advances the clock reports the error
 
 
-def progress_line(progress: Mapping[str, Any]) -> str:
+def progress_line(progress: Row) -> str:
     """Return the current time, the target time, and the number of timers, events and deliveries."""
     goal = f" of {progress['to'][:16]}" if progress["to"] else ""
     return (

@@ -7,14 +7,15 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from fnmatch import fnmatchcase
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import click
 
-from simulator.cli.output import say, say_painted, show
+from simulator.cli.options import option
+from simulator.cli.output import Fields, Row, say, say_painted, show
 from simulator.cli.remote import remote
 from simulator.cli.tools import completing
 from simulator.engine.clients import control as clients
@@ -42,7 +43,7 @@ class Wanted(NamedTuple):
     path: str | None = None
     failed: bool = False
 
-    def has(self, sort: str, message: Mapping[str, Any]) -> bool:
+    def has(self, sort: str, message: Row) -> bool:
         """Return True if a message is of a wanted kind and matches all conditions."""
         return (
             sort in self.sorts
@@ -54,19 +55,19 @@ class Wanted(NamedTuple):
 
 
 @click.command()
-@click.option("--only", "sorts", multiple=True, type=click.Choice(_ALL),
-              help=f"Kind of message to show; repeatable.  [default: {', '.join(_SHOWN)}]")  # fmt: skip
-@click.option(
+@option("--only", "sorts", multiple=True, type=click.Choice(_ALL),
+        help=f"Kind of message to show; repeatable.  [default: {', '.join(_SHOWN)}]")  # fmt: skip
+@option(
     "--type",
     "event_type",
     metavar="EVENT",
     shell_complete=completing.events,
     help="Only events of this type and their deliveries; * matches anything.",
 )
-@click.option("--object-id", metavar="ID", help="Only messages about this object.")
-@click.option("--path", metavar="GLOB", help="Only calls with this full path; * matches anything.")
-@click.option("--failed", is_flag=True, help="Only refused calls and failed deliveries.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per line, with the kind of message in `stream`.")
+@option("--object-id", metavar="ID", help="Only messages about this object.")
+@option("--path", metavar="GLOB", help="Only calls with this full path; * matches anything.")
+@option("--failed", is_flag=True, help="Only refused calls and failed deliveries.")
+@option("--json", "as_json", is_flag=True, help="One JSON object per line, with the kind of message in `stream`.")
 @remote
 def tail(
     client: clients.ControlClient, sorts: tuple[str, ...], event_type: str | None, object_id: str | None,
@@ -129,7 +130,7 @@ def _messages(client: clients.ControlClient) -> Iterator[tuple[str, str]]:
 
 def dated(
     messages: Iterable[tuple[str, str]], *, ticks: bool, wall: Callable[[], float] = time.monotonic
-) -> Iterator[tuple[str, dict[str, Any], str]]:
+) -> Iterator[tuple[str, Fields, str]]:
     """Yield each message with the simulated time at which it arrived.
 
     Requests and deliveries contain only their start times. If `ticks` is False, clock messages of a running clock are
@@ -150,7 +151,7 @@ def dated(
         yield sort, message, now
 
 
-def _about(sort: str, message: Mapping[str, Any]) -> tuple[str, ...]:
+def _about(sort: str, message: Row) -> tuple[str, ...]:
     """Return the ids that a message about an event, a request or a delivery contains."""
     if sort == "event":
         return str(message["id"]), str(message.get("data", {}).get("object", {}).get("id", ""))
@@ -159,13 +160,13 @@ def _about(sort: str, message: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(str(message.get(name, "")) for name in ("id", "event_id", "endpoint_id"))
 
 
-def _has_failed(sort: str, message: Mapping[str, Any]) -> bool:
+def _has_failed(sort: str, message: Row) -> bool:
     if sort == "request":
         return int(message.get("status") or 0) >= 400
     return sort == "delivery" and message.get("status") != "succeeded"
 
 
-def line_of(sort: str, message: Mapping[str, Any], at: str = "") -> str:
+def line_of(sort: str, message: Row, at: str = "") -> str:
     """Return a message as one line: simulated time (`at`, or the message's own time), kind and content."""
     if sort == "request":
         advice = f"  {', '.join(message['advice'])}" if message.get("advice") else ""
@@ -186,7 +187,7 @@ def line_of(sort: str, message: Mapping[str, Any], at: str = "") -> str:
     return plain_line(f"{at:24}  {sort:8}  {said}").rstrip()
 
 
-def _painted(sort: str, message: Mapping[str, Any], line: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def _painted(sort: str, message: Row, line: str) -> Iterator[tuple[str, Fields]]:
     """Yield the parts of a line with their styles.
 
     A failed message is red. In other messages, only the kind is coloured.

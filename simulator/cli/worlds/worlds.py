@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from simulator.cli.output import fail, say, show
+from simulator.cli.options import option
+from simulator.cli.output import Fields, fail, say, show
 from simulator.cli.remote import remote
 from simulator.cli.server import settings
 from simulator.cli.tools import completing
@@ -45,7 +46,7 @@ def show_world(client: clients.ControlClient, world_id: str) -> None:
 
 
 @worlds.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@option("--json", "as_json", is_flag=True, help="Print JSON.")
 @remote
 def list_worlds(client: clients.ControlClient, as_json: bool) -> None:
     """List worlds with their size and last use."""
@@ -61,13 +62,13 @@ def list_worlds(client: clients.ControlClient, as_json: bool) -> None:
 
 
 @worlds.command()
-@click.option(
+@option(
     "--idle",
     required=True,
     metavar="DURATION",
     help="Delete worlds that received no calls for this long, such as 7d or 12h.",
 )
-@click.option("--dry-run", is_flag=True, help="Only list them.")
+@option("--dry-run", is_flag=True, help="Only list them.")
 @remote
 def prune(client: clients.ControlClient, idle: str, dry_run: bool) -> None:
     """Delete unused worlds, except the world `default`.
@@ -87,7 +88,7 @@ def _of_world(command: Any) -> Any:
     """Add options for a world's settings. The server provides the values of omitted settings."""
     for row in reversed(settings.SERVE[_FIRST_OF_WORLDS:]):
         is_switch, is_list = row.sort == "switch", row.sort == "list"
-        more: dict[str, Any] = {"default": None} if is_switch else {"metavar": row.metavar, "multiple": is_list}
+        more: Fields = {"default": None} if is_switch else {"metavar": row.metavar, "multiple": is_list}
         if row.keyed:
             command = click.option(row.flag, help=row.meaning, **more)(command)
     return command
@@ -99,20 +100,20 @@ _FIRST_OF_WORLDS = next(at for at, row in enumerate(settings.SERVE) if row.name 
 
 @worlds.command()
 @click.argument("world_id", metavar="[ID]", required=False)
-@click.option("--seed", metavar="N", type=click.IntRange(0), help="Seed for all random values.  [default: random]")
-@click.option(
+@option("--seed", metavar="N", type=click.IntRange(0), help="Seed for all random values.  [default: random]")
+@option(
     "--scenario",
     metavar="NAME|FILE",
     shell_complete=completing.scenarios,
     multiple=True,
     help="Scenario to activate; repeatable. `none` activates no scenario.",
 )
-@click.option("--clock", type=click.Choice(["manual", "real", "scaled"]), help="Mode of the clock.  [default: manual]")
-@click.option("--now", metavar="TIMESTAMP", help="Start time.")
-@click.option("--rate", metavar="FACTOR", type=float, help="Speed of a scaled clock.")
-@click.option("--from-snapshot", metavar="ID|NAME", help="Start from a snapshot.")
-@click.option("--replace", is_flag=True, help="First delete a world with this id.")
-@click.option("--env", "as_env", is_flag=True, help="Print shell commands: `eval $(rampsim worlds create --env)`.")
+@option("--clock", type=click.Choice(["manual", "real", "scaled"]), help="Mode of the clock.  [default: manual]")
+@option("--now", metavar="TIMESTAMP", help="Start time.")
+@option("--rate", metavar="FACTOR", type=float, help="Speed of a scaled clock.")
+@option("--from-snapshot", metavar="ID|NAME", help="Start from a snapshot.")
+@option("--replace", is_flag=True, help="First delete a world with this id.")
+@option("--env", "as_env", is_flag=True, help="Print shell commands: `eval $(rampsim worlds create --env)`.")
 @_of_world
 @remote
 def create(
@@ -147,13 +148,13 @@ def create(
         say(f"export SIMULATOR_{name}={shlex.quote(value)}")
 
 
-def _named(values: dict[str, Any]) -> dict[str, Any]:
+def _named(values: Fields) -> Fields:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _settings(given: dict[str, Any]) -> dict[str, Any]:
+def _settings(given: Fields) -> Fields:
     """Return the given options as the `settings` field for the request body."""
-    body: dict[str, Any] = {}
+    body: Fields = {}
     for row in settings.SERVE[_FIRST_OF_WORLDS:]:
         value = given.get(row.name)
         if value in (None, ()):

@@ -14,7 +14,7 @@ from simulator.providers.ramp import facts
 from simulator.providers.ramp.facts import reading, recorded
 
 _Read: TypeAlias = Callable[[str], Any]
-_Act: TypeAlias = Callable[[str, str, Mapping[str, Any]], bool]
+_Act: TypeAlias = Callable[[str, str, Shown], bool]
 _FOLDER = Path(__file__).parent
 _CENT = Decimal("0.01")
 _DECIMAL = re.compile(r"\d{1,18}(\.\d{1,18})?")
@@ -34,7 +34,7 @@ def _amount(body: Any, *path: str) -> Decimal | None:
     return Decimal(body) if isinstance(body, str) and _DECIMAL.fullmatch(body) else None
 
 
-def _rounding(bodies: Mapping[str, Any]) -> str | None:
+def _rounding(bodies: Shown) -> str | None:
     """Return the direction in which offramp quotes round the fiat amount: `down`, `up`, `both`, or None if unclear.
 
     Only an exact amount more than half a cent above a whole cent shows the direction. For any other amount, rounding
@@ -52,7 +52,7 @@ def _rounding(bodies: Mapping[str, Any]) -> str | None:
     return "both" if len(found) > 1 else next(iter(found), None)
 
 
-def _held_only(bodies: Mapping[str, Any]) -> str | None:
+def _held_only(bodies: Shown) -> str | None:
     """Return `everything` if assets with a zero balance are listed, `held` if they are omitted, or None if unclear."""
     listed, held = _rows_of(bodies.get("currencies")), _rows_of(bodies.get("assets"))
     if not listed or held is None:
@@ -62,7 +62,7 @@ def _held_only(bodies: Mapping[str, Any]) -> str | None:
     return "held" if held.keys() < listed.keys() else None
 
 
-def _given_back(bodies: Mapping[str, Any]) -> str | None:
+def _given_back(bodies: Shown) -> str | None:
     """Compare the used daily limit before and after a failed transaction. Return `yes` if the amounts are equal, or
     `no` if the second amount is higher.
 
@@ -77,11 +77,11 @@ def _given_back(bodies: Mapping[str, Any]) -> str | None:
     return "yes" if after == before else "no"
 
 
-def _available(bodies: Mapping[str, Any], step: str) -> Decimal | None:
+def _available(bodies: Shown, step: str) -> Decimal | None:
     return _amount((_rows_of(bodies.get(step)) or {}).get(("USDC", "CELO")), "available")
 
 
-def _held_after_failure(bodies: Mapping[str, Any]) -> str | None:
+def _held_after_failure(bodies: Shown) -> str | None:
     """Return `held` if the amount of a failed withdrawal is unavailable, or `released` if it is available again.
 
     The second balance is read while the withdrawal has the status `failed`. Return None if the balance differs by
@@ -94,7 +94,7 @@ def _held_after_failure(bodies: Mapping[str, Any]) -> str | None:
     return {before: "released", before - amount: "held"}.get(after)
 
 
-def _refunded(bodies: Mapping[str, Any]) -> str | None:
+def _refunded(bodies: Shown) -> str | None:
     """Return which part of a failed withdrawal is refunded: `everything`, or `all but the fee`."""
     before, after = _available(bodies, "assets"), _available(bodies, "assets'")
     fee = _amount(bodies.get("failing"), "fee", "total")
@@ -103,7 +103,7 @@ def _refunded(bodies: Mapping[str, Any]) -> str | None:
     return {before: "everything", before - fee: "all but the fee"}.get(after)
 
 
-def _degraded(bodies: Mapping[str, Any]) -> str | None:
+def _degraded(bodies: Shown) -> str | None:
     """Return `yes` if the service refuses a quote on a degraded network, or `no` if it creates the quote. Return None
     if the network was not degraded both before and after the request.
     """
@@ -118,7 +118,7 @@ def _degraded(bodies: Mapping[str, Any]) -> str | None:
     return "no" if isinstance(quote, dict) and isinstance(quote.get("id"), str) else None
 
 
-def _declined(bodies: Mapping[str, Any]) -> str | None:
+def _declined(bodies: Shown) -> str | None:
     """Return `fails` if a transaction fails as soon as its payment is declined, otherwise None."""
     shown = bodies.get("declined_seen")
     is_failed = isinstance(shown, dict) and (shown.get("status"), shown.get("failure_code")) == (
@@ -127,7 +127,7 @@ def _declined(bodies: Mapping[str, Any]) -> str | None:
     return "fails" if is_failed else None
 
 
-def _failed_runs(bodies: Mapping[str, Any]) -> str | None:
+def _failed_runs(bodies: Shown) -> str | None:
     """Return `yes` if a failed run counts towards the occurrences of its schedule, `no` if not, or None if unclear."""
     planned, shown, runs = (bodies.get(step) for step in ("costly_active", "costly_shown", "costly_runs"))
     if not (isinstance(planned, dict) and isinstance(shown, dict)) or _rows_of(runs) != {}:
@@ -139,7 +139,7 @@ def _failed_runs(bodies: Mapping[str, Any]) -> str | None:
     return "no" if shown.get("status") == "active" and has_passed else None
 
 
-def _run_suffix(bodies: Mapping[str, Any]) -> str | None:
+def _run_suffix(bodies: Shown) -> str | None:
     """Return the separator between the reference and the run number: `hyphen`, `underscore`, or `another`."""
     payment, rows = bodies.get("recurring"), _listed(bodies.get("runs"))
     if not isinstance(payment, dict) or not rows:
@@ -178,7 +178,7 @@ def _unknown_values(account: Shown, create: Callable[[str, object], Any]) -> dic
     return {"user_id": str(error.get("code"))} if is_unknown else {}
 
 
-def _actions(*wanted: tuple[str, Mapping[str, Any]]) -> Callable[[_Read, _Act], None]:
+def _actions(*wanted: tuple[str, Shown]) -> Callable[[_Read, _Act], None]:
     def change(read: _Read, act: _Act) -> None:
         for action, parameters in wanted:
             act(action, "", parameters)
