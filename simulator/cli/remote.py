@@ -11,9 +11,8 @@ from urllib.parse import urlsplit
 
 import click
 
-from simulator.cli import config_option
 from simulator.cli.output import Exit, Row, exits, fail, say
-from simulator.cli.server import running, settings
+from simulator.cli.server import running, settings, settings_file
 from simulator.cli.tools import completing
 from simulator.engine.clients import address as addresses
 from simulator.engine.clients import control as clients
@@ -68,7 +67,7 @@ def remote(command: Callable[..., None]) -> Callable[..., None]:
 
     for setting in reversed(settings.CLIENT):
         run = setting.option(**_MORE.get(setting.name, {}))(run)
-    decorated: Callable[..., None] = config_option.settings_file_option(settings.CLIENT)(run)
+    decorated: Callable[..., None] = settings_file.config_option(settings.CLIENT)(run)
     return decorated
 
 
@@ -81,7 +80,7 @@ def address_of(given: str | None) -> Address:
     """
     context = click.get_current_context()
     source = context.get_parameter_source("url")
-    file = config_option.file_of(context)
+    file = settings_file.file_of(context)
     in_file = str(file.values.get("url") or "")
     if given and not (given == in_file and source is click.core.ParameterSource.DEFAULT_MAP):
         by_option = "url" in _of_groups(context)

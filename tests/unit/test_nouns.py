@@ -23,11 +23,11 @@ pytestmark = pytest.mark.xdist_group("source")  # its modules are parsed once
 
 TOOLS: Mapping[str, tuple[int, str]] = {
     "simulator/agents/inputs.py": (
-        10,
+        4,
         "descriptions of arguments, which show an agent a path, an action and a parameter",
     ),
     "simulator/agents/serving.py": (1, "the title of the server"),
-    "simulator/agents/session.py": (2, "the environment of a tool call that names none"),
+    "simulator/agents/session.py": (1, "the environment of a tool call that names none"),
     "simulator/agents/toolbox.py": (1, "descriptions of tools: an agent reads there what is simulated"),
     "simulator/agents/tools.py": (3, "a refusal that shows a path, and the environment of the first keys"),
     "simulator/certification/receiver.py": (2, "an example: an application that receives webhooks of the service"),

@@ -15,10 +15,9 @@ from pathlib import Path
 
 import click
 
-from simulator.cli import config_option
 from simulator.cli.options import option
 from simulator.cli.output import Exit, fail, say
-from simulator.cli.server import running, settings
+from simulator.cli.server import running, settings, settings_file
 from simulator.engine.clients.address import DEFAULT_URL
 
 _ROOT = Path(__file__).resolve().parents[3]
@@ -73,7 +72,7 @@ def _address_in(log: Path) -> str | None:
 @click.command()
 @option("--all", "every", is_flag=True, help="Stop all servers that were started here.")
 @settings.CLIENT[0].option()
-@config_option.settings_file_option(settings.CLIENT)
+@settings_file.config_option(settings.CLIENT)
 def stop(every: bool, url: str | None) -> None:
     """Stop the server that was started here.
 

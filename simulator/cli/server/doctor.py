@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 
 import click
 
-from simulator.cli import config_option
 from simulator.cli.options import option
 from simulator.cli.output import Exit, Row, say, show
 from simulator.cli.remote import Address, address_of, in_words
@@ -46,7 +45,7 @@ class Check(NamedTuple):
 @settings.CLIENT[0].option()
 @settings.CLIENT[1].option()
 @settings.CLIENT[3].option()
-@config_option.settings_file_option(settings.CLIENT)
+@settings_file.config_option(settings.CLIENT)
 def doctor(as_json: bool, url: str | None, world: str | None, control_token: str | None) -> None:
     """Check installation, settings, server and webhook endpoints.
 
@@ -89,7 +88,7 @@ def _version_of(name: str) -> str | None:
 
 
 def _settings() -> Iterator[Check]:
-    file = config_option.file_of(click.get_current_context())
+    file = settings_file.file_of(click.get_current_context())
     if file.path is None:
         yield Check("settings file", "ok", "none; defaults apply")
     else:

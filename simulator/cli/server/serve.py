@@ -16,9 +16,8 @@ from typing import Any, NoReturn
 
 import click
 
-from simulator.cli import config_option
 from simulator.cli.output import Exit, Fields, fail, say
-from simulator.cli.server import detaching, running, settings
+from simulator.cli.server import detaching, running, settings, settings_file
 from simulator.cli.tools import completing
 from simulator.engine import lazy
 from simulator.engine.server.telemetry import tracing
@@ -42,7 +41,7 @@ def _options(command: Any) -> Any:
         if setting.name == "scenario":
             more["shell_complete"] = completing.scenarios
         command = setting.option(**more)(command)
-    return config_option.settings_file_option(settings.SERVE)(command)
+    return settings_file.config_option(settings.SERVE)(command)
 
 
 @click.command(epilog="A flag overrides its SIMULATOR_ variable, and the variable overrides the settings file.")
@@ -53,7 +52,7 @@ def serve(detach: bool, end_with_stdin: bool, **given: Any) -> None:
     It prints the keys of the world `default` and then `Ready on http://HOST:PORT`.
     """
     if detach:
-        detaching.start_detached(config_option.file_of(click.get_current_context()).path)
+        detaching.start_detached(settings_file.file_of(click.get_current_context()).path)
         return
     with _signals() as signals:
         with _quick_start():
@@ -99,7 +98,7 @@ def _observed(paths: tuple[str, ...]) -> tuple[observations.Observed, ...]:
 
 def _refuse(problems: list[str]) -> NoReturn:
     context = click.get_current_context()
-    fail(*[config_option.with_source(context, problem) for problem in problems])
+    fail(*[settings_file.with_source(context, problem) for problem in problems])
 
 
 @contextmanager
@@ -127,7 +126,7 @@ def _run(application: Any, server: Any, host: str, port: int, *, is_noted: bool)
     from simulator.engine.server.running.garbage import passing_over_the_old
     from simulator.host import banner
 
-    settings_file = config_option.file_of(click.get_current_context()).path
+    note_by = settings_file.file_of(click.get_current_context()).path
     log = logging.StreamHandler()
     log.setFormatter(MaskingFormatter(application.runtime.masker))
     logging.basicConfig(level=logging.WARNING, handlers=[log])
@@ -142,7 +141,7 @@ def _run(application: Any, server: Any, host: str, port: int, *, is_noted: bool)
         task = asyncio.create_task(server.serve(sockets=[listener]))
         while not server.started and not task.done():
             await asyncio.sleep(0.005)
-        with running.noted(origin, settings_file) if is_noted and server.started else nullcontext():
+        with running.noted(origin, note_by) if is_noted and server.started else nullcontext():
             if server.started:
                 say("\n".join(banner(application.runtime.simulator, origin)))
                 sys.stdout.flush()

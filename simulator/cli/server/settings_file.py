@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from simulator.cli.output import Fields, Row
-from simulator.cli.server.settings import CLIENT, SERVE, Setting
+import click
+
+from simulator.cli.output import Fields, Row, exits
+from simulator.cli.server.settings import CLIENT, CONFIG, SERVE, Setting
 from simulator.engine.clients.guard import LiveKey
 from simulator.service import LIVE_KEYS
 
 NAME = "rampsim.toml"
 PROJECT = "pyproject.toml"
+_FILE = "rampsim.settings-file"
+"""The key of the settings file in the data of a click context."""
 _TABLE = re.compile(rb"tool\s*\.\s*[\"']?rampsim")
 _HEADER = re.compile(r"\s*\[+([^\]]*)\]+")
 _KEY = re.compile(r"\s*[\"']?([A-Za-z0-9_-]+)[\"']?\s*=")
@@ -212,3 +216,39 @@ def _shown(path: Path | None) -> str:
         return str(Path() if path is None else path.absolute().relative_to(Path.cwd()))
     except ValueError:
         return str(path)
+
+
+def config_option(rows: Sequence[Setting]) -> Callable[[Any], Any]:
+    """Return the option `--config`. The settings file is read before other options and provides their defaults."""
+    names = {row.name for row in rows}
+
+    def obey(context: click.Context, parameter: click.Parameter, given: str | None) -> None:
+        if context.resilient_parsing:
+            return
+        known = context.meta.get(_FILE)
+        if known is None or given is not None:
+            if given is None and context.params.get("end_with_stdin"):
+                return  # with --end-with-stdin, the parent process passes all settings as flags
+            with exits(WrongSettings):
+                known = context.meta[_FILE] = read(given)
+        context.default_map = {name: value for name, value in known.values.items() if name in names}
+
+    return CONFIG.option(is_eager=True, expose_value=False, callback=obey)
+
+
+def file_of(context: click.Context) -> SettingsFile:
+    """Return a command's settings file, or an empty one if there is no file."""
+    found: SettingsFile = context.meta.get(_FILE, NOTHING)
+    return found
+
+
+def with_source(context: click.Context, problem: str) -> str:
+    """Return a problem message in which the source of the value (file and line, or variable) replaces the flag."""
+    flag = problem.partition(" ")[0].rstrip(":")
+    name = flag.removeprefix("--").replace("-", "_")
+    source = context.get_parameter_source(name) if flag.startswith("--") else None
+    if source is click.core.ParameterSource.ENVIRONMENT:
+        return f"SIMULATOR_{name.upper()}{problem.removeprefix(flag)}"
+    if source is click.core.ParameterSource.DEFAULT_MAP:
+        return f"{file_of(context).place_of(name)}: {flag.removeprefix('--')}{problem.removeprefix(flag)}"
+    return problem

@@ -9,11 +9,10 @@ from urllib.parse import urlencode
 
 import click
 
-from simulator.cli import config_option
 from simulator.cli.options import option
 from simulator.cli.output import Exit, fail, say
 from simulator.cli.remote import address_of, in_words, remote, where_it_was_looked
-from simulator.cli.server import settings
+from simulator.cli.server import settings, settings_file
 from simulator.cli.tools import completing
 from simulator.engine.clients import control as clients
 from simulator.engine.clients.address import CONTROL_BASE
@@ -26,7 +25,7 @@ _EVERY_SECONDS = 0.1
 @option("--quiet", is_flag=True, help="Print nothing when it is ready.")
 @option("--print-url", is_flag=True, help="Print only its address.")
 @settings.CLIENT[0].option()
-@config_option.settings_file_option(settings.CLIENT)
+@settings_file.config_option(settings.CLIENT)
 def wait(timeout: float, quiet: bool, print_url: bool, url: str | None) -> None:
     """Wait until a server is ready.
 

@@ -6,10 +6,9 @@ import os
 
 import click
 
-from simulator.cli import config_option
 from simulator.cli.output import fail
 from simulator.cli.remote import address_of
-from simulator.cli.server import settings
+from simulator.cli.server import settings, settings_file
 from simulator.version import wheel
 
 _URL, _TOKEN = (next(one for one in settings.CLIENT if one.name == name) for name in ("url", "control_token"))
@@ -18,7 +17,7 @@ _URL, _TOKEN = (next(one for one in settings.CLIENT if one.name == name) for nam
 @click.command()
 @_URL._replace(otherwise="the server that was started here, else a new one that ends with this command").option()
 @_TOKEN.option()
-@config_option.settings_file_option(settings.CLIENT)
+@settings_file.config_option(settings.CLIENT)
 def mcp(url: str | None, control_token: str | None) -> None:
     """Serve tools for coding agents (Model Context Protocol).
 

@@ -14,7 +14,7 @@ import click
 from simulator.cli.options import option
 from simulator.cli.output import Exit, exits, fail, require_writable, say, write_json
 from simulator.cli.progress import Line
-from simulator.cli.tools.verdicts import line_of, report_facts
+from simulator.cli.tools.reporting import line_of, report_facts
 from simulator.engine.text.reports import counted
 from simulator.evidence import corpus, facts, observed, probing
 from simulator.evidence.replay import inferring

@@ -16,7 +16,7 @@ from simulator.cli.options import key_pair, option, target_keys
 from simulator.cli.output import Exit, fail, require_writable, say, write_json
 from simulator.cli.progress import Line
 from simulator.cli.remote import control_on_loopback, is_address, refuse_foreign
-from simulator.cli.tools import plans, verdicts
+from simulator.cli.tools import reporting
 from simulator.cli.tools.assuming import known_switches
 from simulator.engine.clients import control as clients
 from simulator.evidence import flow, interrupts, listener, observed, planning, remote, session
@@ -35,8 +35,8 @@ KEY_OPTIONS = {"--public-key": "RAMPSIM_PUBLIC_KEY", "--secret-key": "RAMPSIM_SE
 @option("--target", metavar="URL", help="Base URL that ends with /v1.")
 @target_keys
 @option("--spend", type=click.Choice(["none", "sandbox"]), default="none",
-        help="none: only reads, quotes and calls that are refused. "
-             "sandbox: also create resources and transactions.")  # fmt: skip
+        help="none: only reads, quotes and calls that are refused. sandbox: also create resources and "
+             "transactions.")  # fmt: skip
 @option("--calls", metavar="N", type=click.IntRange(min=1), default=400, help="Maximum number of calls.")
 @option("--wait", metavar="DURATION", default="0s", help="Maximum wall time to wait, such as 90s or 2h.")
 @option("--only", multiple=True, metavar="ID", help="Decide only this assumption; repeatable.")
@@ -108,8 +108,10 @@ def probe(
     if plan_only:
         document, steps = planning.read_probes(probing), flow.read_steps(probing.steps)
         facts = None if only else {} if earlier is None else earlier.facts
-        made = plans.plan_document(planning.plan(document, switches, steps, options), document, options, calls, facts)
-        plans.print_plan(made)
+        made = reporting.plan_document(
+            planning.plan(document, switches, steps, options), document, options, calls, facts
+        )
+        reporting.print_plan(made)
         write_json(as_json, made)
         return
     tls = None
@@ -249,8 +251,8 @@ def _run(run: session.Session, as_json: Path | None) -> None:
     finally:
         line.clear()
     decided, service = run.decisions.verdicts.values(), run.service
-    verdicts.report(decided, run.facts, service.calls, run.ended)
-    verdicts.hint(service, decided)
+    reporting.report(decided, run.facts, service.calls, run.ended)
+    reporting.hint(service, decided)
     for call in service.left_behind:
         say(f"Not cleaned up, because this call was not possible: {call}", err=True)
     content = {

@@ -1,37 +1,33 @@
-"""The plan of `rampsim probe`: the calls of each probe, and what they cannot decide."""
+"""The plan of `rampsim probe`, and the results of `rampsim probe` and `rampsim infer`, as text."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from simulator.cli.output import Fields, say
-from simulator.engine.text.json import JsonObject, Shown
+from simulator.cli.output import Fields, Row, say
 from simulator.engine.text.reports import counted
-from simulator.evidence import facts, flow, planning
-from simulator.service import TOOLING
+from simulator.evidence import facts, flow, planning, probing, remote
+from simulator.service import TOKEN_EXCHANGE, TOOLING
 
 _PREPARING = 8
 """The number of calls besides the probes: sign-in, balances (2), clock (2), recipient, and the webhook endpoint (2)."""
 _REFERENCE = re.compile(r"\$\{[^}]*?\.([a-z_]+)\}")
 """A reference to a field of an earlier response, such as `${quote.id}`."""
 _TRIED = "needs-event, tried"
+_SHOWN_CALLS = 3
+_ID = re.compile(r"/[a-z-]*[^a-z/-][^/]*")
+"""A path segment with an id."""
 
 
 def plan_document(
-    planned: Sequence[planning.Planned],
-    document: Shown,
-    options: planning.Options,
-    calls: int,
-    known_facts: JsonObject | None,
-) -> JsonObject:  # fmt: skip
+    planned: Sequence[planning.Planned], document: Row, options: planning.Options, calls: int, known_facts: Row | None
+) -> Fields:
     """Return the plan as JSON. `known_facts`: the facts that are not read, or None to read no facts."""
     probing, switches = TOOLING.probing(), TOOLING.alternatives()
     steps = flow.read_steps(probing.steps)
     unsure = planning.by_chance(planned, switches, steps, options)
-    open_: dict[str, dict[str, str]] = {
-        one: dict.fromkeys(alternatives, _TRIED) for one, alternatives in unsure.items()
-    }
+    open_ = {one: dict.fromkeys(alternatives, _TRIED) for one, alternatives in unsure.items()}
     for one, reasons in planning.blocked(document, switches, options).items():
         if options.wants(one):
             open_[one] = {**open_.get(one, {}), **reasons}
@@ -48,7 +44,7 @@ def plan_document(
     }
 
 
-def _row(row: planning.Planned, steps: Mapping[str, flow.Step], steers: bool) -> JsonObject:
+def _row(row: planning.Planned, steps: Mapping[str, flow.Step], steers: bool) -> Fields:
     played = flow.steps_in(row.flow, steps)
     return {
         "ids": [probe["id"] for probe in row.probes],
@@ -80,7 +76,7 @@ def _described(steps: Sequence[flow.Step]) -> Iterator[str]:
             yield call + (f" ({', '.join(reasons)})" if reasons else "")
 
 
-def print_plan(plan: JsonObject) -> None:
+def print_plan(plan: Fields) -> None:
     """Print the calls of each flow, the number of calls, and what stays open."""
     for row in plan["probes"]:
         wait = f", waits {row['wait_seconds']} s" if row["wait_seconds"] else ""
@@ -103,3 +99,49 @@ def print_plan(plan: JsonObject) -> None:
         say(f"    {identifier}: {', '.join(f'{alternative} ({reason})' for alternative, reason in reasons.items())}")
     if any(_TRIED in reasons.values() for reasons in plan["open"].values()):
         say("`tried` means: the calls above decide it only if the target happens to be in the right state.")
+
+
+def report(verdicts: Iterable[probing.Verdict], found: Fields, calls: int, ended: str) -> None:
+    """Print the verdicts, the facts, and why the run ended early."""
+    counts: dict[str, int] = {}
+    for one in verdicts:
+        name = one.verdict if one.reason is None else f"{one.verdict} ({one.reason})"
+        counts[name] = counts.get(name, 0) + 1
+        say(line_of(one))
+    say(f"\n{', '.join(f'{count} {name}' for name, count in sorted(counts.items()))}; {counted(calls, 'call')}")
+    report_facts(found)
+    if ended:
+        say(f"The run ended early: {ended}", err=True)
+
+
+def line_of(one: probing.Verdict) -> str:
+    return f"{one.id:<18} {one.verdict:<10} {one.alternative or one.seen or one.reason or ''}".rstrip()
+
+
+def hint(service: remote.RemoteService, verdicts: Iterable[probing.Verdict]) -> None:
+    """Print the operations that the keys do not permit, and the assumptions that need another user."""
+    denied = {one.id for one in verdicts if one.reason == "needs-permission"}
+    if "user_id" not in service.given and service.control is None:
+        probes = TOOLING.probing()
+        steps = flow.read_steps(probes.steps)
+        without = sorted(denied & planning.needing(planning.read_probes(probes), steps, "user_id"))
+        if without:
+            say(f"Add --user-id, the id of another user, to decide {', '.join(without)}", err=True)
+    refused = dict.fromkeys(
+        f"{row['method']} {_ID.sub('/{id}', row['path'])}"
+        for row in service.exchanges
+        if row.get("status") in (401, 403) and row["path"] != TOKEN_EXCHANGE.path
+    )
+    if denied and refused:
+        more = f" and {len(refused) - _SHOWN_CALLS} more" if len(refused) > _SHOWN_CALLS else ""
+        shown = ", ".join(list(refused)[:_SHOWN_CALLS])
+        say(f"The keys lack permissions: the target returned 401 or 403 to {shown}{more}", err=True)
+
+
+def report_facts(found: Fields) -> None:
+    """Print the number of facts of each kind, and the facts that worlds cannot adopt."""
+    if found:
+        parts = ", ".join(f"{len(part)} {name.replace('_', ' ')}" for name, part in found.items() if name != "unfit")
+        say(f"Facts: {parts}")
+        for line in found.get("unfit", ()):
+            say(f"    worlds cannot use this fact: {line}")
