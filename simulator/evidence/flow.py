@@ -94,17 +94,6 @@ Flow: TypeAlias = tuple[str, ...]
 """The names of the steps, in order."""
 
 
-def steps_of(rows: Sequence[Shown]) -> dict[str, Step]:
-    """Convert rows of the steps file to `Step` objects, by name."""
-    steps = {}
-    for row in rows:
-        given = {"parameters" if key == "with" else key: value for key, value in row.items()}
-        for key in ("after", "rows", "pending", "reaches", "passed"):
-            given[key] = tuple(given.get(key, ()))
-        steps[given["name"]] = Step(**given)
-    return steps
-
-
 @dataclass(frozen=True)
 class Reply:
     """The response to a call. Header names are in lower case."""
@@ -143,23 +132,18 @@ class Target(Protocol):
     @property
     def account(self) -> Mapping[str, str]:
         """The values that `${account.…}` refers to."""
-        ...
 
     def call(self, method: str, path: str, body: object, headers: Mapping[str, str], *, obey: bool = True) -> Reply:
         """Make a call and return the response. If `obey` is True and the response is 429, wait and try again."""
-        ...
 
     def wait(self, until: str) -> bool:
         """Wait for a duration, or until a timestamp. Return False if that is impossible."""
-        ...
 
     def act(self, action: str, target: str, parameters: Shown) -> bool:
         """Cause an outside event: an action, or a control API call by its path. Return False if that is impossible."""
-        ...
 
     def events(self) -> list[Shown]:
         """Return the envelopes that have arrived since the last call."""
-        ...
 
 
 class Unresolved(Exception):
@@ -239,8 +223,13 @@ def _at(values: Shown, name: str, path: str) -> str:
 
 def read_steps(path: Path) -> dict[str, Step]:
     """Return the steps in a YAML file, by name."""
+    steps = {}
     rows: list[JsonObject] = yaml.safe_load(path.read_bytes())
-    return steps_of(rows)
+    for row in rows:
+        given = {"parameters" if key == "with" else key: value for key, value in row.items()}
+        lists = {key: tuple(given.get(key, ())) for key in ("after", "rows", "pending", "reaches", "passed")}
+        steps[given["name"]] = Step(**{**given, **lists})
+    return steps
 
 
 def steps_in(flow: Flow, steps: Steps) -> list[Step]:

@@ -8,21 +8,19 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import yaml
 
 from simulator.engine.records.codec import StateError
-from simulator.engine.text.json import JsonObject, Shown
+from simulator.engine.text.json import Shown
 from simulator.engine.worlds.alternatives import Switches
 from simulator.engine.worlds.observations import FORMAT, Observed, check_agreement, read_observed
+from simulator.evidence import probing
 from simulator.kernel.dataclass import replace
 from simulator.service import TOOLING
 from simulator.version import __version__
-
-if TYPE_CHECKING:
-    from simulator.evidence.probing import Verdict
 
 _NO_HOST = hashlib.sha256(b"").hexdigest()
 """The hash in files that earlier versions of `rampsim infer` wrote."""
@@ -38,7 +36,7 @@ def write(
     path: Path,
     target: str | None,
     environment: str | None,
-    verdicts: Iterable[Verdict],
+    verdicts: Iterable[probing.Verdict],
     exchanges: Sequence[Any],
     facts: Shown = MappingProxyType({}),
     name: str = "target",
@@ -49,22 +47,17 @@ def write(
     `target`: the base URL. `environment`: `sandbox` or `production`. If they are None, the file does not contain them.
     `date`: the date of the observation, by default today. Raise `OSError` if the file cannot be written.
     """
-    rows: JsonObject = {}
-    for one in verdicts:
-        if one.verdict == "undecided":
-            continue
-        row = {"verdict": one.verdict, "alternative": one.alternative, "seen": one.seen, "probe": one.probe}
-        rows[one.id] = {name: value for name, value in row.items() if value is not None}
-        rows[one.id]["exchanges"] = one.exchanges
-    about = {"name": name}
-    if target is not None:
-        about["host_sha256"] = host_hash(target)
-    if environment is not None:
-        about["environment"] = environment
+    shown = ("verdict", "alternative", "seen", "probe", "exchanges")
+    rows = {
+        one.id: {name: value for name in shown if (value := getattr(one, name)) is not None}
+        for one in verdicts
+        if one.verdict != "undecided"
+    }
+    about = {"name": name, "host_sha256": None if target is None else host_hash(target), "environment": environment}
     document = {
         "version": FORMAT,
-        "target": about,
-        "observed_at": (date or datetime.datetime.now(datetime.UTC).date()).isoformat(),
+        "target": {name: value for name, value in about.items() if value is not None},
+        "observed_at": (date or _today()).isoformat(),
         "rampsim": __version__,
         "assumptions": rows,
         "facts": dict(facts),
@@ -150,7 +143,7 @@ def exchanges_in(path: Path) -> list[Any]:
     return exchanges if isinstance(exchanges, list) else []
 
 
-def referred(verdicts: Sequence[Verdict], exchanges: Sequence[Any]) -> tuple[list[Verdict], list[Any]]:
+def referred(verdicts: Sequence[probing.Verdict], exchanges: Sequence[Any]) -> tuple[list[probing.Verdict], list[Any]]:
     """Return the verdicts, and the exchanges that they refer to. The verdicts have indices into that list."""
     wanted = sorted({index for one in verdicts for index in one.exchanges if 0 <= index < len(exchanges)})
     places = {index: at for at, index in enumerate(wanted)}
@@ -158,12 +151,10 @@ def referred(verdicts: Sequence[Verdict], exchanges: Sequence[Any]) -> tuple[lis
     return moved, [exchanges[index] for index in wanted]
 
 
-def verdicts_in(file: Observed, switches: Switches) -> list[Verdict]:
+def verdicts_in(file: Observed, switches: Switches) -> list[probing.Verdict]:
     """Return the verdicts in a file."""
-    from simulator.evidence.probing import Verdict
-
     return [
-        Verdict(
+        probing.Verdict(
             identifier, switches[identifier].assumed, row["verdict"], row.get("alternative"), row.get("seen"), None,
             row.get("probe"), row.get("exchanges") or [],
         )
@@ -173,13 +164,17 @@ def verdicts_in(file: Observed, switches: Switches) -> list[Verdict]:
 
 def warnings_of(files: Iterable[Observed], today: datetime.date | None = None) -> list[str]:
     """Return a warning for each observed file that is old, and for each fact in it (such as a fee) that worlds cannot
-    use.
-
-    `today`: the date on this machine.
+    use. `today`: the date on this machine.
     """
-    today = today or datetime.datetime.now(datetime.UTC).date()
     found = []
     for file in files:
         _, unfit = TOOLING.probing().fit_facts(file.facts) if file.facts else ({}, [])
-        found += [file.warning(today), *(f"{file.name}: facts that worlds do not use: {line}" for line in unfit)]
+        found += [
+            file.warning(today or _today()),
+            *(f"{file.name}: facts that worlds do not use: {line}" for line in unfit),
+        ]
     return [warning for warning in found if warning]
+
+
+def _today() -> datetime.date:
+    return datetime.datetime.now(datetime.UTC).date()

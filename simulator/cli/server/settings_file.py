@@ -123,16 +123,18 @@ def read(given: str | None) -> SettingsFile:
         place = f"{shown}:{lines.get(key, 1)}"
         if isinstance(value, dict) and (row is None or not row.keyed):
             above = "[tool.rampsim]" if is_project else "the file"
-            problems.append(
-                f"{place}: unknown table [{key}]: settings are keys of {above} itself, such as `port = 9000`"
-            )
+            why = f"settings are keys of {above} itself, such as `port = 9000`"
+            problems.append(f"{place}: unknown table [{key}]: {why}")
         elif row is None or not row.keyed:
             problems.append(f"{place}: unknown setting {key!r}{_meant(key)}")
         elif (wanted := _as_option(row, value, path.absolute().parent)) is None:
             problems.append(f"{place}: {key}: {_brief(value)} is not {_WANTED[row.sort]}")
         else:
             values[row.name] = wanted
-            problems += _real_keys(f"{place}: {key}", value)
+            try:
+                LIVE_KEYS.check(str(value), f"{place}: {key}")
+            except LiveKey as error:
+                problems.append(str(error))
     if problems:
         raise WrongSettings(problems)
     return SettingsFile(path, values, {key.replace("-", "_"): line for key, line in lines.items()})
@@ -145,15 +147,6 @@ def _brief(value: object) -> str:
     except (ValueError, RecursionError):
         return "the value"
     return shown if len(shown) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}…"
-
-
-def _real_keys(where: str, value: object) -> list[str]:
-    """Return a list with an error if a value contains a real live key, otherwise an empty list."""
-    try:
-        LIVE_KEYS.check(str(value), where)
-    except LiveKey as error:
-        return [str(error)]
-    return []
 
 
 def _as_option(row: Setting, value: Any, directory: Path) -> Any:
@@ -203,11 +196,8 @@ def _meant(key: str) -> str:
 
     keyed = [row.key for row in _ROWS.values() if row.keyed]
     close = get_close_matches(key.replace("_", "-").lower(), keyed, n=1)
-    return (
-        f"; did you mean {close[0]!r}?"
-        if close
-        else (f"; the settings are {', '.join(keyed)} (`rampsim docs reference/settings` explains them)")
-    )
+    listed = f"; the settings are {', '.join(keyed)} (`rampsim docs reference/settings` explains them)"
+    return f"; did you mean {close[0]!r}?" if close else listed
 
 
 def _shown(path: Path | None) -> str:

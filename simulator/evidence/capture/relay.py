@@ -10,24 +10,12 @@ import asyncio
 import ssl
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import field
 from typing import NoReturn
 from urllib.parse import SplitResult, urlsplit
 
-from simulator.evidence.capture.messages import (
-    BUFFER_BYTES,
-    UNTIL_CLOSED,
-    Cut,
-    Head,
-    Inlet,
-    NotHttp,
-    Outlet,
-    Tee,
-    copy_body,
-    read_head,
-    request_length,
-    response_length,
-    status_of,
-)
+from simulator.evidence.capture import messages
+from simulator.evidence.capture.messages import Cut, Head, Inlet, NotHttp, Outlet, Tee, copy_body, read_head
 from simulator.evidence.capture.recorder import Recorder, decoded
 from simulator.evidence.corpus import Traffic
 from simulator.evidence.corpus.exchange import SignatureVerdict
@@ -76,7 +64,7 @@ class Place:
         port = self.url.port or _DEFAULT_PORTS[self.url.scheme]
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
-                loop, reader = asyncio.get_running_loop(), Inlet(limit=BUFFER_BYTES)
+                loop, reader = asyncio.get_running_loop(), Inlet(limit=messages.BUFFER_BYTES)
                 protocol = asyncio.StreamReaderProtocol(reader)
                 transport, _ = await loop.create_connection(
                     lambda: protocol, name, port, ssl=self.context, server_hostname=name if self.context else None
@@ -112,19 +100,13 @@ class _Seen:
     n: int
     at_ms: int
     head: Head
-    request: Tee
-    response: Tee
+    method: str
+    target: str
+    request: Tee = field(default_factory=Tee)
+    response: Tee = field(default_factory=Tee)
     answer: Head | None = None
     status: int | None = None
     is_complete: bool = False
-
-    @property
-    def method(self) -> str:
-        return self.head.first.split(b" ", 1)[0].decode("latin-1")
-
-    @property
-    def target(self) -> str:
-        return self.head.first.split(b" ")[1].decode("latin-1")
 
 
 class Relay:
@@ -191,9 +173,9 @@ class Relay:
             return self._receiver, (f"{there.path or '/'}{f'?{there.query}' if there.query else ''}" if there else "")
         return None, None
 
-    def begin(self, head: Head) -> _Seen:
+    def begin(self, head: Head, method: str, target: str) -> _Seen:
         at_ms = self._now_ms()
-        return _Seen(self._recorder.begin(at_ms), at_ms, head, Tee(), Tee())
+        return _Seen(self._recorder.begin(at_ms), at_ms, head, method, target)
 
     def record(self, seen: _Seen) -> None:
         """Schedule a completed exchange to be written soon. If it were written immediately, the client's next call
@@ -266,11 +248,6 @@ class Relay:
         now_ms = int(stamp) if stamp.isdecimal() else 0
         return "invalid" if SIGNATURE.problem(headers, body, [self._webhook_key], now_ms) else "valid"
 
-    def described(self, seen: _Seen) -> str:
-        """Describe a call, without ids, for use in messages."""
-        path = seen.target.partition("?")[0]
-        return known().operation(seen.method, path.removeprefix(BASE))[0] or seen.method
-
 
 class _Connection:
     """One client connection, and the connection on which its requests are forwarded."""
@@ -295,32 +272,28 @@ class _Connection:
         head = await read_head(self._reader)
         if head is None:
             return False
+        parts = head.first.decode("latin-1").split(" ")
         try:
-            length = request_length(head)
-            if len(head.first.split(b" ")) != 3:
+            length = messages.request_length(head)
+            if len(parts) != 3:
                 raise NotHttp("the request line must have a method, a path and a version")
         except NotHttp as error:
             return await self._answer(400, str(error), stays=False)
-        place, target = self._relay.destination(head.first.split(b" ")[1].decode("latin-1"))
+        place, target = self._relay.destination(parts[1])
         if target is None:
             await copy_body(length, self._reader, None, Tee())
-            return await self._answer(
-                404, f"rampsim capture serves {BASE} and, with --inbox, {INBOX}", stays=not head.is_last
-            )
-        seen = self._relay.begin(head)
-        if place is None:
-            return await self._received(seen, length)
-        return await self._passed(seen, length, place, target)
-
-    async def _received(self, seen: _Seen, length: int) -> bool:
-        """Accept a webhook that is not forwarded."""
-        await copy_body(length, self._reader, None, seen.request)
-        seen.status = 200
-        seen.is_complete = True
+            served = f"rampsim capture serves {BASE} and, with --inbox, {INBOX}"
+            return await self._answer(404, served, stays=not head.is_last)
+        seen = self._relay.begin(head, parts[0], parts[1])
+        if place is not None:
+            first = f"{parts[0]} {target} {parts[2]}".encode("latin-1")
+            return await self._passed(seen, length, place, first)
+        await copy_body(length, self._reader, None, seen.request)  # a webhook that is not forwarded
+        seen.status, seen.is_complete = 200, True
         self._relay.record(seen)
-        return await self._answer(200, "", stays=not seen.head.is_last)
+        return await self._answer(200, "", stays=not head.is_last)
 
-    async def _passed(self, seen: _Seen, length: int, place: Place, target: str) -> bool:
+    async def _passed(self, seen: _Seen, length: int, place: Place, first: bytes) -> bool:
         try:
             reader, writer = await self._connected(place)
         except Unreachable as error:
@@ -328,8 +301,6 @@ class _Connection:
             await copy_body(length, self._reader, None, seen.request)
             self._relay.record(seen)
             return await self._answer(502, str(error), stays=not seen.head.is_last)
-        method, _, version = seen.head.first.split(b" ")
-        first = b" ".join((method, target.encode("latin-1"), version))
         writer.begin(seen.head.forwarded(first, host=place.host.encode(), closes=seen.head.is_last))
         sending: asyncio.Task[None] | None = None
         try:
@@ -379,12 +350,12 @@ class _Connection:
             head = await read_head(reader)
             if head is None:
                 raise Cut("no response came")
-            status = status_of(head)
+            status = messages.status_of(head)
             if status >= 200:
                 break
             self._writer.write(head.forwarded(head.first, closes=False))
-        length = response_length(head, seen.method, status)
-        closes = head.is_last or seen.head.is_last or length == UNTIL_CLOSED
+        length = messages.response_length(head, seen.method, status)
+        closes = head.is_last or seen.head.is_last or length == messages.UNTIL_CLOSED
         seen.answer, seen.status = head, status
         self._writer.begin(head.forwarded(head.first, closes=closes))
         await copy_body(length, reader, self._writer, seen.response)
@@ -396,13 +367,12 @@ class _Connection:
         """Report a broken exchange. End the client's connection by a reset or a close, as the server did."""
         if self._has_left or self._writer.is_closing:
             raise error
-        call = self._relay.described(seen)
+        path = seen.target.partition("?")[0].removeprefix(BASE)
+        call = known().operation(seen.method, path)[0] or seen.method  # without ids
+        why = f"{place.host} closed the connection before the response to {call} was complete"
         if isinstance(error, NotHttp):
-            self._relay.problem(f"{place.option}: {place.host}: the response to {call} is not HTTP/1.1: {error}")
-        else:
-            self._relay.problem(
-                f"{place.option}: {place.host} closed the connection before the response to {call} was complete"
-            )
+            why = f"{place.host}: the response to {call} is not HTTP/1.1: {error}"
+        self._relay.problem(f"{place.option}: {why}")
         if isinstance(error, ConnectionResetError):
             self._writer.abort()
         raise error

@@ -106,27 +106,17 @@ def _path(method: str, path: str, pseudonyms: Pseudonyms) -> str:
 
 
 def _query(query: str, pseudonyms: Pseudonyms) -> JsonObject:
-    shown: JsonObject = {}
+    shown: dict[str, list[str]] = {}
     for pair in query.split("&") if query else ():
         given, _, value = pair.partition("=")
         name = unquote_plus(given)
-        key, safe = _member(name, pseudonyms), _text(name, unquote_plus(value), pseudonyms)
-        if key not in shown:
-            shown[key] = safe
-        elif isinstance(shown[key], list):
-            shown[key].append(safe)
-        else:
-            shown[key] = [shown[key], safe]
-    return shown
+        shown.setdefault(_member(name, pseudonyms), []).append(_text(name, unquote_plus(value), pseudonyms))
+    return {name: values[0] if len(values) == 1 else values for name, values in shown.items()}
 
 
 def _headers(headers: Iterable[tuple[str, str]], pseudonyms: Pseudonyms) -> JsonObject:
-    shown: JsonObject = {}
-    for given, value in headers:
-        name, kept = pseudonyms.once(_header_shown, given, value)
-        if name is not None:
-            shown[name] = kept
-    return shown
+    shown = (pseudonyms.once(_header_shown, given, value) for given, value in headers)
+    return {name: kept for name, kept in shown if name is not None}
 
 
 def _header_shown(given: str, value: str, pseudonyms: Pseudonyms) -> tuple[str | None, str | None]:
