@@ -74,9 +74,8 @@ class Session:
         world: str | None = None,
         environment: str | None = None,
     ) -> Reply:
-        """Make an API call with a token. If the token has expired, get a new token and repeat the call once.
-
-        A POST without an Idempotency-Key gets a new key.
+        """Make an API call with a token. If the token has expired, get a new token and repeat the call once. A POST
+        without an Idempotency-Key gets a new key.
         """
         place = (world or self.world, environment or "sandbox")
         signed_in = self._signed_in.get(place) or self._sign_in(*place)

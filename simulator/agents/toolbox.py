@@ -69,9 +69,8 @@ _BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
 def use(session: Session, name: str, arguments: Shown) -> tuple[bool, JsonObject]:
-    """Execute a tool call.
-
-    Return True and the result, or False and the error. Never raises. The sizes of the result and the error are limited.
+    """Execute a tool call. Return True and the result, or False and the error. Never raises. The sizes of the result
+    and the error are limited.
     """
     most = arguments.get("max_characters", 2_000)
     most = most if isinstance(most, int) and 200 <= most <= 20_000 else 2_000

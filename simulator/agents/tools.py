@@ -150,9 +150,8 @@ def act(session: Session, given: inputs.ActInput) -> JsonObject:
 
 
 def _possible(session: Session, given: inputs.ActInput, rows: list[JsonObject]) -> JsonObject:
-    """Return the actions that are possible on a target.
-
-    Without a target, return the actions on the world, and the kinds of objects that each other action applies to.
+    """Return the actions that are possible on a target. Without a target, return the actions on the world, and the
+    kinds of objects that each other action applies to.
     """
     if given.target is None:
         return {

@@ -10,9 +10,8 @@ from simulator.kernel.dataclass import dataclass
 from simulator.service import SIGNATURE
 
 TEST = "webhook.test"
-"""The event type of the test request that is sent when an endpoint is registered.
-
-The key is not known until later, so this request cannot be verified.
+"""The event type of the test request that is sent when an endpoint is registered. The key is not known until later, so
+this request cannot be verified.
 """
 
 
@@ -44,9 +43,8 @@ class Message:
 
 
 def messages(rows: Iterable[Shown], keys: Iterable[str]) -> Iterator[Message]:
-    """Yield the messages in an inbox, oldest first, without test requests.
-
-    A message is genuine if its signature matches any of the keys.
+    """Yield the messages in an inbox, oldest first, without test requests. A message is genuine if its signature
+    matches any of the keys.
     """
     keys = tuple(keys)
     for row in rows:

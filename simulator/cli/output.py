@@ -32,9 +32,8 @@ def say(text: str = "", *, nl: bool = True, err: bool = False, **style: Any) -> 
 
 
 def say_painted(*parts: tuple[str, Fields]) -> None:
-    """Print one line that consists of strings with different styles.
-
-    The line is coloured even if the output is not a terminal.
+    """Print one line that consists of strings with different styles. The line is coloured even if the output is not a
+    terminal.
     """
     click.echo("".join(click.style(plain(text), **style) for text, style in parts), color=True)
 

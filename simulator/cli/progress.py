@@ -1,7 +1,5 @@
-"""Progress of long commands.
-
-A terminal shows one changing line. Without a terminal, `rampsim explore` prints ten lines, one after each tenth of the
-runs.
+"""Progress of long commands. A terminal shows one changing line. Without a terminal, `rampsim explore` prints ten
+lines, one after each tenth of the runs.
 """
 
 from __future__ import annotations

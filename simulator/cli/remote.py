@@ -108,9 +108,8 @@ def _checked(url: str, by: str) -> Address:
 
 
 def _started_here() -> Address | None:
-    """Return the server that was started in this directory or its repository, or None.
-
-    If there are several, return the server at the default address, or exit with 2 if none of them has this address.
+    """Return the server that was started in this directory or its repository, or None. If there are several, return the
+    server at the default address, or exit with 2 if none of them has this address.
     """
     servers = running.here()
     if not servers:
@@ -138,9 +137,8 @@ def where_it_was_looked(address: Address) -> list[str]:
 
 
 def _of_groups(context: click.Context) -> dict[str, str | None]:
-    """Return the server options that the command line contains, including those of a command group.
-
-    In `rampsim clock --url URL advance`, the option of the group `clock` applies to its subcommand `advance`.
+    """Return the server options that the command line contains, including those of a command group. In
+    `rampsim clock --url URL advance`, the option of the group `clock` applies to its subcommand `advance`.
     """
     found: dict[str, str | None] = {}
     for above in filter(None, (context.parent, context)):

@@ -1,6 +1,5 @@
-"""The overview for language models as defined by llmstxt.org: `llms.txt`, and `llms-full.txt` with all pages.
-
-Both files contain links to a server at the default address. A running server replaces this address with its own.
+"""The overview for language models as defined by llmstxt.org: `llms.txt`, and `llms-full.txt` with all pages. Both
+files contain links to a server at the default address. A running server replaces this address with its own.
 """
 
 from __future__ import annotations

@@ -59,9 +59,8 @@ class Rendered:
 
 
 def render(page: Page, source: str = "") -> Rendered:
-    """Render a page from this package. `source` replaces the content of its file.
-
-    Do not use this for user input, because HTML in the page is not escaped.
+    """Render a page from this package. `source` replaces the content of its file. Do not use this for user input,
+    because HTML in the page is not escaped.
     """
     tokens = _without_empty_heads(_parser().parse(_COMMENT.sub("", source or page.source)))
     links = tuple(_relinked(page, tokens))

@@ -18,7 +18,6 @@ _LAST_LINE = re.compile(r"^- \*Can be \[switched\]")
 
 def standings_of(call: ControlCall) -> Mapping[str, str]:
     """Return a note for each assumption that has alternatives: the behaviour in force, and the date if it was observed.
-
     The result is empty if the world is not based on observations, or if the caller cannot access it.
     """
     world = call.find_world(call.world_id)

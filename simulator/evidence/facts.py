@@ -56,9 +56,8 @@ def read_facts(target: RemoteService, probing: Probing, known: Shown) -> tuple[J
 def recorded_facts(
     exchanges: Iterable[Exchange], probing: Probing, report: Callable[[str], None] = lambda line: None
 ) -> JsonObject:
-    """Return the reference data in recorded traffic. Ignore exchanges in which amounts are hidden.
-
-    `report` is called with a line for each part of the reference data that was recorded incompletely.
+    """Return the reference data in recorded traffic. Ignore exchanges in which amounts are hidden. `report` is called
+    with a line for each part of the reference data that was recorded incompletely.
     """
     rows = (json.loads(one.line()) for one in exchanges if one.direction == "call" and not one.hides_amounts)
     calls = [

@@ -151,9 +151,8 @@ class Unresolved(Exception):
 
 
 def play(flow: Sequence[Step], target: Target, trace: list[Exchange] | None = None) -> list[Exchange]:
-    """Play a flow to its end, or to the first step that cannot be played. Return the trace.
-
-    `trace`: an empty list for the trace. It has the steps that were played even if the target raises an error.
+    """Play a flow to its end, or to the first step that cannot be played. Return the trace. `trace`: an empty list for
+    the trace. It has the steps that were played even if the target raises an error.
     """
     values: JsonObject = {ACCOUNT: target.account}
     trace = [] if trace is None else trace

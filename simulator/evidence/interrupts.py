@@ -18,10 +18,8 @@ class Interrupted(Exception):
 
 
 class Interrupts:
-    """Receives the signals of a run.
-
-    The first signal ends a pause immediately, and otherwise takes effect before the next call. The second one raises
-    `KeyboardInterrupt` anywhere.
+    """Receives the signals of a run. The first signal ends a pause immediately, and otherwise takes effect before the
+    next call. The second one raises `KeyboardInterrupt` anywhere.
     """
 
     def __init__(self) -> None:

@@ -78,9 +78,8 @@ class Listener:
         return 200
 
     def events(self, sleep: Callable[[float], None] = time.sleep) -> tuple[list[Shown], float]:
-        """Return the events since the last call, once no more arrive, and the time taken in seconds.
-
-        The wait is longer for a target whose earlier events were slow.
+        """Return the events since the last call, once no more arrive, and the time taken in seconds. The wait is longer
+        for a target whose earlier events were slow.
         """
         begun = self._asked = time.monotonic()
         quiet = max(QUIET_SECONDS, min(3 * self._lag, _MOST_QUIET_SECONDS))

@@ -33,9 +33,8 @@ _FIRST_RUN_MS = 45 * 60_000
 
 
 class _Receivers:
-    """A webhook transport whose receivers accept everything, except at `DEAD_HOOK`.
-
-    `FAILING_HOOK` accepts only the test event of a new endpoint.
+    """A webhook transport whose receivers accept everything, except at `DEAD_HOOK`. `FAILING_HOOK` accepts only the
+    test event of a new endpoint.
     """
 
     async def post(self, url: str, headers: Headers, body: bytes, timeout_seconds: float, policy: str) -> Outcome:

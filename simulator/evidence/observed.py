@@ -89,7 +89,6 @@ def host_hash(target: str) -> str:
 
 def read_earlier(path: Path, target: str | None, environment: str | None, switches: Switches) -> Observed | None:
     """Read the file that a run continues. Return None if there is no file. `target`: the base URL, if it is known.
-
     Raise `BadObserved` if the file is invalid, or if it describes another service or another environment.
     """
     if not path.exists():

@@ -99,9 +99,8 @@ class Decisions:
         *,
         by_listener: bool = False,
     ) -> None:
-        """Exclude alternatives of an assumption (or its default) with the result of a probe.
-
-        `by_listener`: True if events arrive over a network, so that they can arrive during another step.
+        """Exclude alternatives of an assumption (or its default) with the result of a probe. `by_listener`: True if
+        events arrive over a network, so that they can arrive during another step.
         """
         identifier = probe["assumption"]
         if reason := _unprepared(probe, trace, features):

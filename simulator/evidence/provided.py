@@ -26,7 +26,6 @@ class Probing:
     """The effects that need no permission."""
     formulas: Mapping[str, Callable[[Shown], str | None]]
     """Functions by feature name. Each one computes the feature from the response bodies of the steps, by step name.
-
     None means that the bodies do not determine the feature.
     """
     landmarks: tuple[tuple[str, str], ...]
@@ -34,19 +33,15 @@ class Probing:
     of them is not the service.
     """
     unknown_values: Callable[[Shown, Callable[[str, object], Any]], dict[str, str]]
-    """Returns the values of the account that the service does not know, by name, each with the reason.
-
-    The arguments are the values that the user supplied, and a function that returns the body of a POST.
+    """Returns the values of the account that the service does not know, by name, each with the reason. The arguments
+    are the values that the user supplied, and a function that returns the body of a POST.
     """
     surroundings: Callable[[Callable[[str], Any]], dict[str, str]]
-    """Returns the values that depend on the account.
-
-    The argument returns the parsed body of a GET response, or None.
+    """Returns the values that depend on the account. The argument returns the parsed body of a GET response, or None.
     """
     other_data: tuple[Callable[[Callable[[str], Any], Callable[[str, str, Shown], bool]], None], ...]
-    """Functions that change the reference data of a world.
-
-    The first argument returns the body of a GET. The second one runs an action on a target.
+    """Functions that change the reference data of a world. The first argument returns the body of a GET. The second one
+    runs an action on a target.
     """
     read_facts: Callable[[Callable[[str], Any], Callable[[str, object], Any], Shown], Iterator[tuple[str, object]]]
     """Reads the reference data of the account. Yields each part with its name. A part that grows is yielded repeatedly.

@@ -51,10 +51,8 @@ class SpentBudget(Exception):
 
 
 class RemoteService:
-    """A service at a base URL. This class signs in, obeys 429 and counts its calls.
-
-    If a control client is given, the target is a simulator, and the control client advances its clock and causes
-    outside events.
+    """A service at a base URL. This class signs in, obeys 429 and counts its calls. If a control client is given, the
+    target is a simulator, and the control client advances its clock and causes outside events.
     """
 
     def __init__(
@@ -123,9 +121,8 @@ class RemoteService:
             raise NotTheService(f"{self.base_url}: the keys no longer work (GET {path} returned {_described(reply)})")
 
     def recognize(self, landmarks: Iterable[tuple[str, str]]) -> None:
-        """Raise `NotTheService` if the target has none of the landmarks (a path and a field in its response).
-
-        A response 401, 403, 429 or 5xx does not show whether the target is the service.
+        """Raise `NotTheService` if the target has none of the landmarks (a path and a field in its response). A
+        response 401, 403, 429 or 5xx does not show whether the target is the service.
         """
         seen = []
         for path, name in landmarks:
@@ -180,9 +177,8 @@ class RemoteService:
         return wall + (time.monotonic() - at) * self.time_rate
 
     def read_clock(self, step: Step, field: str, *, rate: bool) -> None:
-        """Compare the target's clock with the clock of this machine. If `rate` is True, also compare their rates.
-
-        If the measurement allows several rates, the lowest is used, so that waits are too long rather than too short.
+        """Compare the target's clock with the clock of this machine. If `rate` is True, also compare their rates. If
+        the measurement allows several rates, the lowest is used, so that waits are too long rather than too short.
         """
         seen: list[tuple[float, float, float]] = []
         method, _, path = step.call.partition(" ")

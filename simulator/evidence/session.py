@@ -128,11 +128,8 @@ class Session:
         return options
 
     def save(self) -> None:
-        """Write the observed file, with the exchanges that its verdicts refer to.
-
-        It keeps the date and the other verdicts of the file that the run continues.
-
-        Raise `NotSaved` if it cannot be written.
+        """Write the observed file, with the exchanges that its verdicts refer to. It keeps the date and the other
+        verdicts of the file that the run continues. Raise `NotSaved` if it cannot be written.
         """
         if self.out is None:
             return

@@ -1,6 +1,5 @@
-"""`rampsim serve --detach` starts a server in the background.
-
-`rampsim stop` stops servers that were started in this directory or its repository.
+"""`rampsim serve --detach` starts a server in the background. `rampsim stop` stops servers that were started in this
+directory or its repository.
 """
 
 from __future__ import annotations

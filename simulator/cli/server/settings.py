@@ -1,7 +1,5 @@
-"""The settings of a server.
-
-The flag, environment variable, key and documentation of a setting are derived from one `Setting`. A flag overrides its
-variable, the variable overrides the settings file, and the file overrides the default.
+"""The settings of a server. The flag, environment variable, key and documentation of a setting are derived from one
+`Setting`. A flag overrides its variable, the variable overrides the settings file, and the file overrides the default.
 """
 
 from __future__ import annotations

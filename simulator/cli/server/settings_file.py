@@ -68,9 +68,8 @@ _HIGHEST = 10**30
 
 
 def find(start: Path) -> Path | None:
-    """Return the nearest settings file, or None.
-
-    In the same directory, rampsim.toml takes precedence over pyproject.toml.
+    """Return the nearest settings file, or None. In the same directory, rampsim.toml takes precedence over
+    pyproject.toml.
     """
     for directory in upwards(start):
         if (directory / NAME).is_file():
@@ -84,9 +83,8 @@ def find(start: Path) -> Path | None:
 
 
 def read(given: str | None) -> SettingsFile:
-    """Return the settings file with this name, or the nearest one.
-
-    Return NOTHING if there is no settings file or the name is `none`.
+    """Return the settings file with this name, or the nearest one. Return NOTHING if there is no settings file or the
+    name is `none`.
     """
     if given == "none":
         return NOTHING

@@ -55,9 +55,8 @@ def _completer(names: Callable[[click.Context], Iterable[str]]) -> Completer:
 
 
 def _told(context: click.Context, path: str, *fields: str) -> list[str]:
-    """Return a field of each item of a list on the server: the first of `fields` that is not empty.
-
-    Return an empty list if the server does not respond quickly.
+    """Return a field of each item of a list on the server: the first of `fields` that is not empty. Return an empty
+    list if the server does not respond quickly.
     """
     given = {name: value for one in _with_parents(context) for name, value in one.params.items() if value}
     url = given.get("url") or os.environ.get("SIMULATOR_URL")

@@ -252,9 +252,8 @@ def _hooks(settles: tuple[str, ...], books: str | None, quiesce: str | None) -> 
 
 
 def _tolerated(during: bool, tolerate: str | None, command: tuple[str, ...]) -> int | None:
-    """Return how long the integrator's books may differ from the ledger, in simulated milliseconds.
-
-    Return None without `--during`.
+    """Return how long the integrator's books may differ from the ledger, in simulated milliseconds. Return None without
+    `--during`.
     """
     from simulator.exploration.runs.running import executable, is_pytest
 

@@ -1,6 +1,5 @@
-"""`rampsim scenario`: checks, lists, runs and creates scenario files without a running server.
-
-`run` starts its own server on a free port, so that webhooks use real connections.
+"""`rampsim scenario`: checks, lists, runs and creates scenario files without a running server. `run` starts its own
+server on a free port, so that webhooks use real connections.
 """
 
 from __future__ import annotations
@@ -108,9 +107,8 @@ def run(scenarios: tuple[str, ...], junit: Path | None, seed: int, url: str | No
 
 
 def _load(scenarios: Sequence[str]) -> list[library.ScenarioFile]:
-    """Return the scenario files with these names or paths.
-
-    Exit with 2 if a file does not exist, or with 1 if a file is invalid.
+    """Return the scenario files with these names or paths. Exit with 2 if a file does not exist, or with 1 if a file is
+    invalid.
     """
     simulator = host.Simulator()
     files = []

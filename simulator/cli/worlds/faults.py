@@ -108,9 +108,8 @@ def add(client: clients.ControlClient, preset: str | None, webhook: str | None, 
 
 
 def _refuse_half_an_answer(respond: Row) -> None:
-    """Exit with an error that names the missing option if `respond` has no status or no code.
-
-    The server's error would name a JSON field instead.
+    """Exit with an error that names the missing option if `respond` has no status or no code. The server's error would
+    name a JSON field instead.
     """
     if lacking := [f"--{name}" for name in ("status", "code") if name not in respond]:
         example = "--status 503 --code service_unavailable"
@@ -151,10 +150,7 @@ def list_presets() -> None:
 
 
 def _members(is_webhook: bool) -> dict[str, _Member]:
-    """Return the fields for call faults or for webhook faults.
-
-    No two nested objects have a field with the same name.
-    """
+    """Return the fields for call or webhook faults. No two nested objects have a field with the same name."""
     model: Any = models.WebhookFault if is_webhook else models.InterfaceFault
     document = model.model_json_schema()
     parts = {

@@ -59,10 +59,7 @@ def _value(name: str, text: str | None, types: set[str]) -> Any:
 
 
 def _types(schema: Row, name: str) -> set[str]:
-    """Return the JSON types of a parameter in all schemas for the action.
-
-    The result is empty for an unknown parameter.
-    """
+    """Return the JSON types of a parameter in all schemas for the action, or an empty set if it is unknown."""
     parts = [one.get("properties", {}).get(name) for one in schema.get("anyOf") or [schema]]
     return {kind for part in parts if part is not None for kind in _types_of(part)}
 

@@ -27,9 +27,7 @@ _ALL = (*_SHOWN, "state")
 _TYPE = {"event": "type", "delivery": "event_type"}
 _AGAIN_SECONDS = 1.0
 _SLACK_SECONDS = 2.0
-"""The number of seconds by which simulated time can exceed elapsed real time.
-
-A larger difference counts as an advance.
+"""The number of seconds by which simulated time can exceed elapsed real time. A larger difference counts as an advance.
 """
 _COLOURS = {"request": "cyan", "event": "magenta", "delivery": "blue", "clock": "yellow", "state": "white"}
 
@@ -102,9 +100,8 @@ def tail(
 
 
 def _messages(client: clients.ControlClient) -> Iterator[tuple[str, str]]:
-    """Yield the messages from the stream, and reconnect if the connection breaks.
-
-    Raise `Unreachable` if the first attempt fails.
+    """Yield the messages from the stream, and reconnect if the connection breaks. Raise `Unreachable` if the first
+    attempt fails.
     """
     connected, lost = False, False
     while True:
@@ -188,9 +185,8 @@ def line_of(sort: str, message: Row, at: str = "") -> str:
 
 
 def _painted(sort: str, message: Row, line: str) -> Iterator[tuple[str, Fields]]:
-    """Yield the parts of a line with their styles.
-
-    A failed message is red. In other messages, only the kind is coloured.
+    """Yield the parts of a line with their styles. A failed message is red. In other messages, only the kind is
+    coloured.
     """
     if _has_failed(sort, message):
         yield line, {"fg": "red"}

@@ -1,7 +1,5 @@
-"""Reads and forwards HTTP/1.1 messages: parses heads, determines the lengths of bodies, and copies bodies.
-
-Bodies are copied with their framing, including chunk extensions and trailers, because a recording must not change the
-traffic.
+"""Reads and forwards HTTP/1.1 messages: parses heads, determines the lengths of bodies, and copies bodies. Bodies are
+copied with their framing, including chunk extensions and trailers, because a recording must not change the traffic.
 """
 
 from __future__ import annotations
@@ -109,9 +107,8 @@ class Head:
 
 
 async def read_head(reader: asyncio.StreamReader) -> Head | None:
-    """Return the next head, or None if the connection ends before it starts.
-
-    Raise `NotHttp` if the head is malformed, and `Cut` if the connection ends within the head.
+    """Return the next head, or None if the connection ends before it starts. Raise `NotHttp` if the head is malformed,
+    and `Cut` if the connection ends within the head.
     """
     try:
         raw = await reader.readuntil(b"\r\n\r\n")
@@ -207,9 +204,8 @@ class Inlet(asyncio.StreamReader):
 
 
 class Outlet:
-    """The writing side of a connection. It sends a head and a short body together.
-
-    If they were two packets, the sender and the receiver would need twice the time.
+    """The writing side of a connection. It sends a head and a short body together. If they were two packets, the sender
+    and the receiver would need twice the time.
     """
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:

@@ -70,9 +70,8 @@ class Recorder:
 
 
 def decoded(body: bytes | None, headers: Sequence[tuple[str, str]]) -> bytes | None:
-    """Return a body without its content coding, or None if the result is too long.
-
-    Bodies with unknown codings are unchanged.
+    """Return a body without its content coding, or None if the result is too long. Bodies with unknown codings are
+    unchanged.
     """
     codings = [value.strip().lower() for name, value in headers if name.lower() == "content-encoding"]
     if body is None or codings not in (["gzip"], ["deflate"], ["x-gzip"]):

@@ -27,9 +27,7 @@ BASE = "/v1"
 INBOX = "/inbox"
 CONNECT_SECONDS = 10.0
 _BUFFERED = 64 * 1024
-"""A request body up to this size is sent before the response is read.
-
-A longer body is sent while the response is read.
+"""A request body up to this size is sent before the response is read. A longer body is sent while the response is read.
 """
 _WRITE_SECONDS = 0.02
 _MOST_UNWRITTEN = 32
@@ -84,9 +82,8 @@ class Place:
 
 
 def place_of(url: str, option: str, ca: str | None = None) -> Place:
-    """Return the host and port in a URL, with the TLS settings for connections to them.
-
-    The certificate of an https server must be trusted by the system, or by the CA file `ca` if given.
+    """Return the host and port in a URL, with the TLS settings for connections to them. The certificate of an https
+    server must be trusted by the system, or by the CA file `ca` if given.
     """
     parts = urlsplit(url.rstrip("/") if option == "--upstream" else url)
     context = ssl.create_default_context(cafile=ca) if parts.scheme == "https" else None
@@ -324,9 +321,8 @@ class _Connection:
         return stays
 
     async def _send_body(self, seen: _Seen, length: int, writer: Outlet) -> None:
-        """Forward the body of a request.
-
-        If the client disconnects before the end of the body, close the upstream connection too.
+        """Forward the body of a request. If the client disconnects before the end of the body, close the upstream
+        connection too.
         """
         try:
             await copy_body(length, self._reader, writer, seen.request)

@@ -1,7 +1,5 @@
-"""The two types of recorded traffic: `Traffic` is raw, and `Exchange` contains no secrets and no personal data.
-
-Only `sanitise` and `read_line` (which reads recordings) create an `Exchange`, and only an `Exchange` can be saved to a
-file.
+"""The two types of recorded traffic: `Traffic` is raw, and `Exchange` contains no secrets and no personal data. Only
+`sanitise` and `read_line` (which reads recordings) create an `Exchange`, and only an `Exchange` can be saved to a file.
 """
 
 from __future__ import annotations

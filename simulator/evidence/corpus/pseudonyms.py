@@ -83,9 +83,8 @@ class Pseudonyms:
 
     @property
     def _shift_ms(self) -> int:
-        """The number of milliseconds by which times are shifted, a multiple of one week.
-
-        A shift by whole weeks preserves weekdays and times of day, on which limits and schedules depend.
+        """The number of milliseconds by which times are shifted, a multiple of one week. A shift by whole weeks
+        preserves weekdays and times of day, on which limits and schedules depend.
         """
         return ((self.start_ms or 0) - _EPOCH_MS) // _WEEK_MS * _WEEK_MS
 
@@ -108,10 +107,8 @@ class Pseudonyms:
         return self._attempts[key]
 
     def text(self, text: str) -> str:
-        """Return the pseudonym of a string.
-
-        The format determines the pseudonym: a timestamp, an id, an address, a phone number, an e-mail address, a URL,
-        a hash, or other text.
+        """Return the pseudonym of a string. The format determines the pseudonym: a timestamp, an id, an address, a
+        phone number, an e-mail address, a URL, a hash, or other text.
         """
         return self.once(_pseudonym, text)
 

@@ -61,9 +61,8 @@ class Corpus:
 
 
 def read_corpus(directory: Path, base: str | None = None) -> Corpus:
-    """Read one file or all recordings in a directory. `base`: the base URL of the calls in HAR files.
-
-    Raise `BadCorpus` if there are no recordings, or if a HAR file is invalid.
+    """Read one file or all recordings in a directory. `base`: the base URL of the calls in HAR files. Raise `BadCorpus`
+    if there are no recordings, or if a HAR file is invalid.
     """
     files = [directory] if directory.is_file() else sorted([*directory.glob("*.jsonl"), *directory.glob("*.har")])
     if not files:

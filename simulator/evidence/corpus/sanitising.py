@@ -132,9 +132,8 @@ def _header_shown(given: str, value: str, pseudonyms: Pseudonyms) -> tuple[str |
 
 @lru_cache(maxsize=4096)
 def _header(given: str) -> tuple[str | None, re.Pattern[str] | None]:
-    """Return the header name to save, and a pattern that a value must match to be saved.
-
-    The name is None if the header is omitted, and "" if a pseudonym replaces the name.
+    """Return the header name to save, and a pattern that a value must match to be saved. The name is None if the header
+    is omitted, and "" if a pseudonym replaces the name.
     """
     name = given.lower()
     is_known = name in known().headers
@@ -155,9 +154,8 @@ def _body(raw: bytes | None, pseudonyms: Pseudonyms) -> tuple[object, BodyForm]:
 
 
 def _value(name: str, value: object, pseudonyms: Pseudonyms) -> object:
-    """Return a value without secrets and personal data, safe to save to a file.
-
-    `name`: the name of the field that contains the value. In an `error` object, a dot precedes the name.
+    """Return a value without secrets and personal data, safe to save to a file. `name`: the name of the field that
+    contains the value. In an `error` object, a dot precedes the name.
     """
     if isinstance(value, str):
         return pseudonyms.once(_text, name, value)
@@ -217,9 +215,8 @@ def _is_of_known_words(value: str) -> bool:
 
 
 def _member(name: str, pseudonyms: Pseudonyms) -> str:
-    """Return a field name, or its pseudonym.
-
-    Names in the contract and names that consist of words are unchanged. Other names may contain personal data.
+    """Return a field name, or its pseudonym. Names in the contract and names that consist of words are unchanged. Other
+    names may contain personal data.
     """
     return name if name in known().members or _is_name(name) else pseudonyms.text(name)
 

@@ -139,7 +139,6 @@ class Case:
 
 def features_in(exchanges: Sequence[Exchange]) -> Features:
     """Return the features of each exchange, and of each exchange compared with the previous exchange of the same call.
-
     The name of a feature contains `#` and the number of its exchange.
     """
     found: Features = {}

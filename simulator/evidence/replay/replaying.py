@@ -80,7 +80,6 @@ class Player:
 
     def bring(self, identifier: str, status: str, fields: Mapping[str, object]) -> bool:
         """Change a resource's status with outside events, such as a payment. Return False if that is impossible.
-
         `fields` contains the recorded values from enumerations, such as the `failure_code` of a failed payout.
         """
         return False

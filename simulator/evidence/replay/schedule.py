@@ -38,9 +38,8 @@ class Schedule:
 
     @property
     def start_ms(self) -> int | None:
-        """The service's time when the recording starts, or None if the recording contains no times.
-
-        If the recorded service was a simulator, its time differs from the clock of the recording machine.
+        """The service's time when the recording starts, or None if the recording contains no times. If the recorded
+        service was a simulator, its time differs from the clock of the recording machine.
         """
         return None if self._start_ms is None else self._start_ms + (self._offset_ms or 0)
 

@@ -20,9 +20,8 @@ _CENT = Decimal("0.01")
 _DECIMAL = re.compile(r"\d{1,18}(\.\d{1,18})?")
 _USED_TODAY = ("limits", "daily", "used")
 _BEYOND = Decimal(500)
-"""The amount by which a request exceeds the balance.
-
-It is small, so that the request fails because of the balance and not because of a limit.
+"""The amount by which a request exceeds the balance. It is small, so that the request fails because of the balance and
+not because of a limit.
 """
 
 
@@ -64,9 +63,7 @@ def _held_only(bodies: Shown) -> str | None:
 
 def _given_back(bodies: Shown) -> str | None:
     """Compare the used daily limit before and after a failed transaction. Return `yes` if the amounts are equal, or
-    `no` if the second amount is higher.
-
-    Return None if the second amount is lower or belongs to a new day.
+    `no` if the second amount is higher. Return None if the second amount is lower or belongs to a new day.
     """
     first, last = bodies.get("limits"), bodies.get("limits'")
     before, after = _amount(first, *_USED_TODAY), _amount(last, *_USED_TODAY)
