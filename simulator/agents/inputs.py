@@ -15,15 +15,13 @@ World = Annotated[
     ),
 ]
 Environment = Annotated[
-    Literal["sandbox", "production"],
-    Field(description="Environment of the world. Both are simulated."),
+    Literal["sandbox", "production"], Field(description="Environment of the world. Both are simulated.")
 ]
 MaxCharacters = Annotated[
     int, Field(ge=200, le=20_000, description="Limit of the response. Narrow the request before you raise it.")
 ]
 Fields = Annotated[
-    list[str] | None,
-    Field(description='Only these fields of the response, by dotted path: ["id", "deposit.address"].'),
+    list[str] | None, Field(description='Only these fields of the response, by dotted path: ["id", "deposit.address"].')
 ]
 
 

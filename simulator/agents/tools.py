@@ -171,13 +171,12 @@ def _signature(row: Shown) -> str:
     for schema in schemas:
         properties |= schema.get("properties", {})
     required = missing.of_schemas(schemas)
-    parameters = [f"{name}{'' if name in required else '?'}{_choices(schema)}" for name, schema in properties.items()]
+    parameters = []
+    for name, schema in properties.items():
+        enums = [one["enum"] for one in (schema, *schema.get("anyOf", ())) if "enum" in one]
+        choices = f": {'|'.join(map(str, enums[0]))}" if enums else ""
+        parameters.append(f"{name}{'' if name in required else '?'}{choices}")
     return f"{row['name']}({', '.join(parameters)}): {row.get('does', '')}"
-
-
-def _choices(schema: Shown) -> str:
-    found = next((one for one in (schema, *schema.get("anyOf", ())) if "enum" in one), None)
-    return f": {'|'.join(map(str, found['enum']))}" if found else ""
 
 
 def advance(session: Session, given: inputs.AdvanceInput) -> JsonObject:

@@ -19,11 +19,11 @@ class Line:
     """A line on standard error that shows the current step. Nothing is printed if standard error is not a terminal."""
 
     def __init__(self) -> None:
-        self._live = sys.stderr.isatty()
+        self.is_live = sys.stderr.isatty()
 
     def say(self, text: str) -> None:
         """Show this text instead of the previous one."""
-        if self._live:
+        if self.is_live:
             say_passing(text[: get_terminal_size().columns - 1])
 
     def above(self, text: str) -> None:
@@ -32,7 +32,7 @@ class Line:
         say(text)
 
     def clear(self) -> None:
-        if self._live:
+        if self.is_live:
             say_passing()
 
 
@@ -40,7 +40,7 @@ class Progress:
     """Counts runs and findings, and reports them on standard error."""
 
     def __init__(self) -> None:
-        self._live = sys.stderr.isatty()
+        self._line = Line()
         self._total = self._done = self._found = 0
         self._begun = self._shown = 0.0
         self._turn = Lock()
@@ -52,8 +52,7 @@ class Progress:
         """Print a finding on a separate line."""
         with self._turn:
             self._found += 1
-            if self._live:
-                say_passing()
+            self._line.clear()
             say(f"found: {text}", err=True)
 
     def ran(self) -> None:
@@ -64,7 +63,7 @@ class Progress:
     def _report(self, now: float) -> None:
         if not self._total:
             return  # a single run has no progress
-        if self._live:
+        if self._line.is_live:
             if self._done == self._total or now - self._shown >= _EVERY_SECONDS:
                 self._shown = now
                 say_passing(self._text(now))
@@ -72,8 +71,7 @@ class Progress:
             say(self._text(now), err=True)
 
     def end(self) -> None:
-        if self._live:
-            say_passing()
+        self._line.clear()
 
     def _text(self, now: float) -> str:
         found = f", {reports.counted(self._found, 'finding')}" if self._found else ""

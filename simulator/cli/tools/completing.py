@@ -16,6 +16,7 @@ from simulator.cli.output import say
 from simulator.cli.server import running
 from simulator.engine.clients import address
 from simulator.engine.clients import control as clients
+from simulator.engine.faults import presets as faults
 from simulator.engine.scenario.files import shipped
 
 _SECONDS = 0.5
@@ -95,3 +96,4 @@ inboxes = _completer(lambda context: _told(context, "/inbox", "name"))
 actions = _completer(_actions)
 events = _completer(lambda context: host.vocabulary().events)
 scenarios = _completer(_scenarios)
+presets = _completer(lambda context: faults.PRESETS)

@@ -39,10 +39,6 @@ class _Add(click.Command):
         return [*own[:2], *_options(), *own[2:]]  # after the command's first two parameters, before the server options
 
 
-def _presets(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    return [name for name in presets.PRESETS if name.startswith(incomplete)]
-
-
 @click.group(invoke_without_command=True)
 @remote
 def faults(client: clients.ControlClient) -> None:
@@ -61,7 +57,7 @@ def list_faults(client: clients.ControlClient) -> None:
 
 
 @faults.command(cls=_Add)
-@click.argument("preset", required=False, shell_complete=_presets)
+@click.argument("preset", required=False, shell_complete=completing.presets)
 @option("--webhook", metavar="EVENT", shell_complete=completing.events,
         help="Make it a webhook fault, for this event type or '*' for all.")  # fmt: skip
 @remote

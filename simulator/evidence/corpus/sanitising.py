@@ -83,7 +83,7 @@ def sanitise(traffic: Traffic, pseudonyms: Pseudonyms) -> Exchange:
             "signature": traffic.signature,
             "attempt": _attempt(traffic, request, pseudonyms),
             "hides_amounts": pseudonyms.hides_amounts,
-        },
+        }
     )
 
 

@@ -221,7 +221,8 @@ class Inference:
         formal = self._formal(affects, predictions)
         found: dict[str, Found] = {}
         for at, case in enumerate(self.cases):
-            unstable = self._unstable(case, usual)
+            data = range(len(self._probing.other_data))
+            unstable = _differing([case.run(usual), *(case.run(usual, at) for at in data)])
             for name, ids in affects[at].items():
                 exchange = case.by_number.get(number_of(name))
                 if exchange is None or name in unstable or _operation(exchange) in strange:
@@ -263,10 +264,6 @@ class Inference:
             for one in self._switches
             if one in consulted
         }
-
-    def _unstable(self, case: Case, usual: Mapping[str, str]) -> set[str]:
-        """Return the names of the response features that depend on the account's reference data."""
-        return _differing([case.run(usual), *(case.run(usual, at) for at in range(len(self._probing.other_data)))])
 
     def _strange_operations(
         self, usual: Mapping[str, str], predictions: Sequence[Mapping[str, Mapping[str, Run]]]

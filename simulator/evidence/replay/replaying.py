@@ -134,14 +134,13 @@ class _Replay:
             return "it repeats a delivery" if isinstance(envelope, dict) else "its body is not recorded"
         self._bring(envelope.get("data"))
         self._events += self._player.events()
-        identifier = self._names.get(_subject(envelope))
-        kind = envelope.get("type")
+        identifier, kind = self._names.get(_subject(envelope)), envelope.get("type")
         if not any(event.get("type") == kind for event in self._events) and self._player.cause(str(kind)):
             self._events += self._player.events()
         for event in self._events:
             subject = _subject(event)
             fits = subject == identifier if identifier else subject not in self._names.values()
-            if event.get("type") == envelope.get("type") and fits:
+            if event.get("type") == kind and fits:
                 self._events.remove(event)
                 self._match(envelope, event, one.recorded.after_ms)
                 one.played = self._written(
@@ -162,7 +161,8 @@ class _Replay:
             return f"the service returned {recorded.status}"
         if recorded.response_body in ("large", "cut"):
             return "its response is not recorded"
-        if _has_url(recorded.request) and not self._player.hook():
+        has_url = isinstance(recorded.request, Mapping) and isinstance(recorded.request.get("url"), str)
+        if has_url and not self._player.hook():
             return "webhooks cannot be registered there"
         if recorded.request_body not in ("json", "none") and self._player.is_real_time:
             return "its body is not recorded"
@@ -240,12 +240,8 @@ class _Replay:
         return "/" + "/".join(parts) + (f"?{urlencode(pairs)}" if pairs else "")
 
     def _body(self, recorded: Exchange) -> bytes:
-        if recorded.request_body == "none":
-            return b""
-        if recorded.request_body == "large":
-            return _LARGE
         if recorded.request_body != "json":
-            return _NOT_JSON
+            return {"none": b"", "large": _LARGE}.get(recorded.request_body, _NOT_JSON)
         body = with_texts(recorded.request, self._named)
         is_accepted = recorded.status is not None and recorded.status < 300
         if recorded.path == TOKEN_EXCHANGE.path and is_accepted and isinstance(body, dict):
@@ -295,10 +291,6 @@ def _subject(envelope: Shown) -> str:
     return str(shown.get("id", "")) if isinstance(shown, Mapping) else ""
 
 
-def _has_url(body: object) -> bool:
-    return isinstance(body, Mapping) and isinstance(body.get("url"), str)
-
-
 def _leaves(value: object) -> Iterator[object]:
     if isinstance(value, Mapping | list):
         for one in value.values() if isinstance(value, Mapping) else value:
@@ -310,8 +302,6 @@ def _leaves(value: object) -> Iterator[object]:
 def _objects(value: object) -> Iterator[Shown]:
     if isinstance(value, Mapping):
         yield value
-        for one in value.values():
-            yield from _objects(one)
-    elif isinstance(value, list):
-        for one in value:
+    if isinstance(value, Mapping | list):
+        for one in value.values() if isinstance(value, Mapping) else value:
             yield from _objects(one)

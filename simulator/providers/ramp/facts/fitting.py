@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -187,13 +186,12 @@ def _counterpart(row: object, fields: Shown, left: dict[str, fees.FeeProduct]) -
     """
     same = [str(_name(row))] if _name(row) in left else []
     key = tuple(fields.get(name) for name in _KEY)
-    same += [one.id for one in left.values() if _key_of(one) == key and one.status == fields.get("status")]
+    for one in left.values():
+        network = "btc" if one.network == "bitcoin" else one.network
+        own = (one.product, network, one.asset, one.fiat_currency, one.payment_method)
+        if own == key and one.status == fields.get("status"):
+            same.append(one.id)
     return left.pop(same[0]) if same else None
-
-
-def _key_of(one: fees.FeeProduct) -> tuple[Any, ...]:
-    network = "btc" if one.network == "bitcoin" else one.network
-    return (one.product, network, one.asset, one.fiat_currency, one.payment_method)
 
 
 def _name(row: object) -> object:
