@@ -85,11 +85,11 @@ class _Replay:
 
     async def step(self, entry: RecordedCall) -> None:
         if entry.method == "POST" and entry.path == "/webhooks":
-            self.result.skipped.append(f"#{entry.number} POST /webhooks: the receiver does not exist during a replay")
+            self.result.skipped.append(f"#{entry.n} POST /webhooks: the receiver does not exist during a replay")
             return
         unknown = [name for name in _ids(entry) if name not in self._names]
         if unknown and entry.status != 404:
-            what = f"#{entry.number} {entry.method} {entry.path}"
+            what = f"#{entry.n} {entry.method} {entry.path}"
             self.result.skipped.append(f"{what}: {unknown[0]} is older than the recording")
             return
         if entry.at_ms > self._world.now_ms:
@@ -104,16 +104,17 @@ class _Replay:
         path = "/".join(self._names.get(part, part) for part in entry.path.split("/"))
         pairs = [pair.partition("=") for pair in entry.query.split("&")]
         query = "&".join(f"{name}{equals}{self._names.get(value, value)}" for name, equals, value in pairs)
-        headers = {name: entry.headers[name] for name in KEPT_HEADERS if name in entry.headers}
+        recorded = dict(entry.headers)
+        headers = {name: recorded[name] for name in KEPT_HEADERS if name in recorded}
         if headers.get("content-type") == "":
             headers["content-type"] = UNKNOWN_TYPE
-        body = entry.raw_body
-        if entry.path == TOKEN_EXCHANGE.path and isinstance(entry.body, dict):
-            body = orjson.dumps(self._own_keys(entry.body, entry.status))
-        elif isinstance(entry.body, dict | list):
-            body = orjson.dumps(with_texts(entry.body, lambda text: self._names.get(text, text)))
-        if "authorization" in entry.headers:
-            scheme, _, token = entry.headers["authorization"].partition(" ")
+        body = entry.body or b""
+        if entry.path == TOKEN_EXCHANGE.path and isinstance(entry.sent, dict):
+            body = orjson.dumps(self._own_keys(entry.sent, entry.status))
+        elif isinstance(entry.sent, dict | list):
+            body = orjson.dumps(with_texts(entry.sent, lambda text: self._names.get(text, text)))
+        if "authorization" in recorded:
+            scheme, _, token = recorded["authorization"].partition(" ")
             headers["authorization"] = f"{scheme} {await self._token(token, entry.status)}"
         path = PROVIDER.environments[self._environment] + path + (f"?{query}" if query else "")
         reply = await self._client.send(entry.method, path, body, headers)
@@ -175,7 +176,7 @@ class _Replay:
             found = iter([("status", "", with_code(entry.status, entry.answer), with_code(status, simulated))])
         for kind, pointer, theirs, ours in found:
             meaning, what = meaning_of(place, kind, pointer, theirs), f"{entry.method} {entry.path}"
-            self.result.differences.append(Difference(entry.number, what, kind, pointer, theirs, ours, meaning))
+            self.result.differences.append(Difference(entry.n, what, kind, pointer, theirs, ours, meaning))
 
 
 def with_code(status: int, answer: object) -> str:
@@ -186,7 +187,7 @@ def with_code(status: int, answer: object) -> str:
 def _ids(entry: RecordedCall) -> list[str]:
     found = [part for part in entry.path.split("/") if is_id(part)]
     found += [value for pair in entry.query.split("&") if is_id(value := pair.partition("=")[2])]
-    return [*found, *_ids_in(entry.body)]
+    return [*found, *_ids_in(entry.sent)]
 
 
 def _ids_in(value: object) -> list[str]:

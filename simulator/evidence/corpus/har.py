@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
-from dataclasses import field
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -28,34 +26,17 @@ class HarError(Exception):
     """Raised if the file is not a HAR file, or contains no call to the service."""
 
 
-@dataclass(frozen=True)
-class RecordedCall:
-    """One recorded call."""
+@dataclass(frozen=True, kw_only=True)
+class RecordedCall(Traffic):
+    """One recorded call. `n` is the number of its entry in the file. The header `content-type` is "" if the call has a
+    body, but the file does not contain the type.
+    """
 
-    number: int
-    at_ms: int
-    method: str
-    path: str
-    """The path relative to the base URL."""
-    query: str
-    headers: dict[str, str]
-    """The request headers, with lower-case names. The value of `content-type` is "" if a call has a body, but the file
-    does not contain the type."""
-    body: Any
-    """The body as parsed JSON, or None if there is no body."""
-    raw_body: bytes
     status: int
+    sent: Any
+    """The request body as parsed JSON, or None if there is no body."""
     answer: object
-    raw_answer: bytes = b""
-    answer_headers: Mapping[str, str] = field(default_factory=dict)
-
-    def traffic(self, number: int) -> Traffic:
-        """Return the call as raw traffic with another number."""
-        return Traffic(
-            n=number, at_ms=self.at_ms, method=self.method, path=self.path, query=self.query,
-            headers=list(self.headers.items()), body=self.raw_body, status=self.status,
-            response_headers=list(self.answer_headers.items()), response=self.raw_answer,
-        )  # fmt: skip
+    """The response body as parsed JSON, or its text if it is not JSON."""
 
 
 def read_har(raw: bytes, base: str | None = None) -> list[RecordedCall]:
@@ -75,7 +56,7 @@ def read_har(raw: bytes, base: str | None = None) -> list[RecordedCall]:
         found = [_entry(number, row, base) for number, row in enumerate(rows, 1)]
     except HarError as error:
         raise HarError(f"this is not a HAR file: {error}") from None
-    calls = sorted((entry for entry in found if entry is not None), key=lambda entry: (entry.at_ms, entry.number))
+    calls = sorted((entry for entry in found if entry is not None), key=lambda entry: (entry.at_ms, entry.n))
     if not calls:
         where = base or f"a base URL that ends with {BASE_END}"
         raise HarError(f"the file contains no calls to {where}. Set the base URL with --base")
@@ -123,18 +104,18 @@ def _entry(number: int, row: object, base: str | None) -> RecordedCall | None:
     content = _optional(response, "content", dict, answered) or {}
     raw_answer = _content(content, f"content of {answered}")
     return RecordedCall(
-        number=number,
+        n=number,
         at_ms=_moment(_member(row, "startedDateTime", str, here), here),
         method=_member(request, "method", str, asked).upper(),
         path=path,
         query=split.query,
-        headers=headers,
-        body=_parsed(raw_body),
-        raw_body=raw_body,
+        headers=[*headers.items()],
+        body=raw_body,
+        sent=_parsed(raw_body),
         status=status,
+        response_headers=[*_headers(_optional(response, "headers", list, answered) or [], answered).items()],
+        response=raw_answer,
         answer=_parsed(raw_answer),
-        raw_answer=raw_answer,
-        answer_headers=_headers(_optional(response, "headers", list, answered) or [], answered),
     )
 
 

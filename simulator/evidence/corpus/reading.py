@@ -12,6 +12,7 @@ from simulator.evidence.corpus.exchange import MEMBERS, BodyForm, Direction, Exc
 from simulator.evidence.corpus.har import HarError, RecordedCall, read_har
 from simulator.evidence.corpus.pseudonyms import Pseudonyms, key_of
 from simulator.evidence.corpus.sanitising import sanitise
+from simulator.kernel.copying import replace
 from simulator.kernel.dataclass import dataclass
 
 _DEFAULTS: JsonObject = {
@@ -135,4 +136,4 @@ _CHECKS: dict[str, Callable[[object], bool]] = {
 def sanitised_har(calls: Sequence[RecordedCall], raw: bytes) -> list[Exchange]:
     """Sanitise the calls in a HAR file as in a recording, and return them. `raw` is the content of the file."""
     pseudonyms = Pseudonyms(key_of(raw))
-    return [sanitise(call.traffic(number), pseudonyms) for number, call in enumerate(calls, 1)]
+    return [sanitise(replace(call, n=number), pseudonyms) for number, call in enumerate(calls, 1)]
