@@ -59,8 +59,8 @@ class Exit(IntEnum):
     REFUSED = 1
     USAGE = 2
     UNREACHABLE = 3
-    INTERRUPTED = 130
-    """The exit code that shells use for a program ended by SIGINT."""
+    BY_SIGNAL = 128
+    """Added to the number of a signal, as in shells."""
 
 
 def fail(*lines: str, code: int = Exit.USAGE) -> NoReturn:

@@ -8,9 +8,11 @@ import sys
 import time
 from shutil import get_terminal_size
 from threading import Lock
+from typing import Any
 
 from simulator.cli.output import say, say_passing
 from simulator.engine.text import reports
+from simulator.engine.text.progress import ProgressListener
 
 _EVERY_SECONDS = 0.2
 
@@ -34,6 +36,16 @@ class Line:
     def clear(self) -> None:
         if self.is_live:
             say_passing()
+
+
+class Running(ProgressListener[Any]):
+    """Shows the name of the current step."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+
+    def running(self, name: str) -> None:
+        self._line.say(name)
 
 
 class Progress:

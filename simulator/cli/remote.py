@@ -126,14 +126,14 @@ def _started_here() -> Address | None:
 
 def where_it_was_looked(address: Address) -> list[str]:
     """Return lines that state the source of the address, and what to do if no server responds at this address."""
+    why = f"the address comes from {address.by}"
     if not address.by:
-        why = [
-            "this is the default address, because no other address is set and no server was started in this "
-            "directory or above"
-        ]
-    else:
-        why = [] if address.by == "--url" else [f"the address comes from {address.by}"]
-    return [*why, "start a server with `rampsim serve`, or set --url or SIMULATOR_URL"]
+        none = "no other address is set and no server was started in this directory or above"
+        why = f"this is the default address, because {none}"
+    return [
+        *([] if address.by == "--url" else [why]),
+        "start a server with `rampsim serve`, or set --url or SIMULATOR_URL",
+    ]
 
 
 def _of_groups(context: click.Context) -> dict[str, str | None]:

@@ -213,7 +213,7 @@ def _signals() -> Iterator[list[Any]]:
         if not servers:
             raise SystemExit(0)
         if number == signal.SIGINT and interrupts:
-            os._exit(Exit.INTERRUPTED)
+            os._exit(Exit.BY_SIGNAL + signal.SIGINT)
         if number == signal.SIGINT:
             interrupts.append(number)
         servers[0].should_exit = True

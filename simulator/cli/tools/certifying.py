@@ -13,11 +13,10 @@ from simulator.certification import rules, running, session, sources, stage
 from simulator.certification.exhaustive import running as exhausting
 from simulator.cli.options import control_token, option
 from simulator.cli.output import Exit, exits, fail, require_writable, say, write_file
-from simulator.cli.progress import Line
+from simulator.cli.progress import Line, Running
 from simulator.cli.remote import is_address, refuse_foreign
 from simulator.engine.clients.address import listening
 from simulator.engine.text import strict
-from simulator.engine.text.progress import ProgressListener
 from simulator.kernel.clock import parse_duration
 from simulator.service import TOOLING
 
@@ -129,17 +128,14 @@ def certify(
         raise SystemExit(report.exit_code)
 
 
-class _Progress(ProgressListener["reports.Result"]):
+class _Progress(Running):
     """Prints the first lines of the report, the current rule, and each result."""
-
-    def __init__(self, line: Line) -> None:
-        self._line = line
 
     def noted(self, note: str) -> None:
         say(f"{note}\n")
 
     def running(self, name: str) -> None:
-        self._line.say(f"testing {name}")
+        super().running(f"testing {name}")
 
     def ended(self, result: reports.Result) -> None:
         self._line.above(result.line)

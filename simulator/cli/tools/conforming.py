@@ -10,7 +10,7 @@ import click
 
 from simulator.cli.options import control_token, key_pair, option, target_keys
 from simulator.cli.output import Exit, exits, fail, require_writable, say, write_file
-from simulator.cli.progress import Line
+from simulator.cli.progress import Line, Running
 from simulator.cli.remote import control_on_loopback, is_address, refuse_foreign
 from simulator.contract import files
 from simulator.engine.text.progress import ProgressListener
@@ -100,7 +100,7 @@ def conform(
             exits(running.NoServer, code=Exit.UNREACHABLE),
             exits(running.TokenRefused, code=Exit.REFUSED),
         ):
-            outcome = asyncio.run(_run(order, contract, _Progress(line)))
+            outcome = asyncio.run(_run(order, contract, Running(line)))
     finally:
         line.clear()
     text = outcome.readable()
@@ -109,16 +109,6 @@ def conform(
     say(text, nl=False)
     if not outcome.passed:
         raise SystemExit(Exit.REFUSED)
-
-
-class _Progress(ProgressListener[None]):
-    """Shows the rule being checked or the number of calls."""
-
-    def __init__(self, line: Line) -> None:
-        self._line = line
-
-    def running(self, name: str) -> None:
-        self._line.say(name)
 
 
 async def _run(order: ConformanceSettings, contract: Path | None, listener: ProgressListener[None]) -> Report:

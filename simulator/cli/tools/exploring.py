@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from simulator.exploration.runs.aftermath import Hooks
 
 EXIT_SUITE_FAILS = 4
-EXIT_BY_SIGNAL = 128
-"""Added to the signal number to get the exit code, as in shells."""
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -153,7 +151,7 @@ def explore(
     except KeyboardInterrupt as stop:
         progress.end()
         number = stop.args[0] if stop.args else signal.SIGINT
-        fail("interrupted: all runs were stopped and no report was written", code=EXIT_BY_SIGNAL + number)
+        fail("interrupted: all runs were stopped and no report was written", code=Exit.BY_SIGNAL + number)
     finally:
         progress.end()
     if replay is None:

@@ -25,8 +25,6 @@ from simulator.service import LIVE_KEYS, TOOLING
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _LISTEN = re.compile(r".+:[0-9]{1,5}")
-_SIGNALLED = 128
-"""The exit code for a signal is this number plus the number of the signal."""
 KEY_OPTIONS = {"--public-key": "RAMPSIM_PUBLIC_KEY", "--secret-key": "RAMPSIM_SECRET_KEY"}
 """The options with the key pair, and their environment variables."""
 
@@ -266,7 +264,7 @@ def _run(run: session.Session, as_json: Path | None) -> None:
     }
     write_json(as_json, content)
     if signal:
-        raise SystemExit(_SIGNALLED + signal)
+        raise SystemExit(Exit.BY_SIGNAL + signal)
     if unsaved:
         fail(unsaved)
     results = {one.verdict for one in decided}

@@ -10,7 +10,7 @@ from simulator.engine.text.strict import did_you_mean
 from simulator.providers.ramp import profile, reference
 from simulator.providers.ramp.facts.reading import RATE, RATE_TYPES, spreads
 
-_LISTS = {
+LISTS = {
     "fee_products": (
         "id", "product", "name", "network", "asset", "fiat_currency", "payment_method", "fee_currency", "percentage",
         "fixed", "min_fee", "max_fee", "network_fee", "limits", "status",
@@ -24,7 +24,7 @@ _LISTS = {
 }  # fmt: skip
 """The facts that are lists of objects, each with the fields of an object."""
 _OBJECTS = ("limits", "precision", "spread", "currencies", "id_prefixes")
-_NAMES = (*_LISTS, *_OBJECTS, "unfit")
+_NAMES = (*LISTS, *_OBJECTS, "unfit")
 
 
 def wrong_fact(facts: Shown) -> tuple[str, str] | None:
@@ -38,7 +38,7 @@ def wrong_fact(facts: Shown) -> tuple[str, str] | None:
             return name, "it is not a mapping"
         if name not in _OBJECTS and not isinstance(fact, list):
             return name, "it is not a list"
-        for index, row in enumerate(fact if name in _LISTS else ()):
+        for index, row in enumerate(fact if name in LISTS else ()):
             if not isinstance(row, Mapping):
                 return f"{name}[{index}]", "it is not a mapping"
     return None
@@ -46,7 +46,7 @@ def wrong_fact(facts: Shown) -> tuple[str, str] | None:
 
 def unused(facts: Shown) -> Iterator[str]:
     """Yield one line for each part of the facts that the simulator does not use."""
-    for name, known in _LISTS.items():
+    for name, known in LISTS.items():
         for field in sorted({str(field) for row in rows_in(facts, name) for field in row} - set(known)):
             yield f"{name}: the simulator has no field {field}"
     for period in sorted(map(str, object_in(facts, "limits").keys() - {"currency", *profile.PERIODS})):

@@ -14,14 +14,11 @@ from typing import Any, NamedTuple
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.providers.ramp import reference
 from simulator.providers.ramp.facts.fitting import ID_PREFIXES
+from simulator.providers.ramp.facts.forms import LISTS
 from simulator.providers.ramp.facts.reading import spreads
 
-_FEE = (
-    "id", "product", "network", "asset", "fiat_currency", "payment_method", "fee_currency", "percentage", "fixed",
-    "min_fee", "max_fee", "network_fee", "limits", "status",
-)  # fmt: skip
+_FEE = tuple(name for name in LISTS["fee_products"] if name != "name")  # a recording has no names
 _ASSET = ("symbol", "network", "decimals", "status", "deposit_fees", "slippage", "confirmations")
-_NETWORK = ("network", "status", "avg_confirmation_seconds", "network_fee", "assets")
 _PAGING = frozenset({"page", "limit", "size"})
 _WHOLE = frozenset({"active", "active,inactive", "inactive,active"})
 """Values of the `status` filter that exclude no active product."""
@@ -63,7 +60,7 @@ def recorded_facts(calls: Iterable[Seen], report: Callable[[str], None]) -> Iter
         row for row in (listed if isinstance(listed, list) else ()) if isinstance(row, Mapping) and _is_named(row)
     ]
     if networks:
-        yield "networks", [_only(row, _NETWORK) for row in networks]
+        yield "networks", [_only(row, LISTS["networks"]) for row in networks]
     if rates := _rates(calls):
         yield "rates", rates
         if spread := dict(spreads(rates)):

@@ -118,10 +118,8 @@ def _degraded(bodies: Shown) -> str | None:
 def _declined(bodies: Shown) -> str | None:
     """Return `fails` if a transaction fails as soon as its payment is declined, otherwise None."""
     shown = bodies.get("declined_seen")
-    is_failed = isinstance(shown, dict) and (shown.get("status"), shown.get("failure_code")) == (
-        "failed", "payment_failed",
-    )  # fmt: skip
-    return "fails" if is_failed else None
+    found = (shown.get("status"), shown.get("failure_code")) if isinstance(shown, dict) else None
+    return "fails" if found == ("failed", "payment_failed") else None
 
 
 def _failed_runs(bodies: Shown) -> str | None:
