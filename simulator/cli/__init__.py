@@ -7,7 +7,9 @@ the functions that need them. This makes `rampsim --help` fast.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from types import ModuleType
 
 import click
 
@@ -35,63 +37,33 @@ from simulator.version import __version__
 
 __all__ = ["main"]
 
-SECTIONS: Mapping[str, Mapping[str, Callable[[], click.Command]]] = {
-    "Run": {
-        "serve": lambda: serve.serve,
-        "stop": lambda: detaching.stop,
-        "wait": lambda: waiting.wait,
-        "open": lambda: waiting.open_dashboard,
-        "env": lambda: calling.env,
-        "doctor": lambda: doctor.doctor,
-        "mcp": lambda: agents.mcp,
-    },
-    "Inspect": {
-        "tail": lambda: tailing.tail,
-        "find": lambda: inspecting.find,
-        "resources": lambda: inspecting.resources,
-        "requests": lambda: inspecting.requests,
-        "events": lambda: inspecting.events,
-        "deliveries": lambda: inspecting.deliveries,
-        "inbox": lambda: inboxes.inbox,
-    },
-    "Control": {
-        "call": lambda: calling.call,
-        "clock": lambda: steering.clock,
-        "action": lambda: steering.action,
-        "actions": lambda: steering.actions,
-        "trigger": lambda: steering.trigger,
-        "seed": lambda: steering.seed,
-        "faults": lambda: faults.faults,
-        "scenario": lambda: scenarios.scenario,
-        "record": lambda: inspecting.record,
-    },
-    "Worlds": {
-        "worlds": lambda: worlds.worlds,
-        "snapshots": lambda: snapshots.snapshots,
-        "reset": lambda: steering.reset,
-    },
-    "Check": {
-        "advice": lambda: advising.advice,
-        "coverage": lambda: inspecting.coverage,
-        "certify": lambda: certifying.certify,
-        "explore": lambda: exploring.explore,
-        "conform": lambda: conforming.conform,
-        "compare": lambda: comparing.compare,
-        "probe": lambda: probing.probe,
-        "capture": lambda: capturing.capture,
-        "infer": lambda: inferring.infer,
-    },
-    "Help": {
-        "docs": lambda: docs.docs,
-        "recipe": lambda: recipes.recipe,
-        "assumptions": lambda: assuming.assumptions,
-        "completion": lambda: completing.completion,
-    },
-}
-"""The commands by name, in the sections of the help. A command's module runs when the command runs or is listed."""
-
+_HOMES: Mapping[str, Sequence[tuple[ModuleType, Sequence[str]]]] = {
+    "Run": (
+        (serve, ["serve"]), (detaching, ["stop"]), (waiting, ["wait", "open"]), (calling, ["env"]),
+        (doctor, ["doctor"]), (agents, ["mcp"]),
+    ),
+    "Inspect": (
+        (tailing, ["tail"]), (inspecting, ["find", "resources", "requests", "events", "deliveries"]),
+        (inboxes, ["inbox"]),
+    ),
+    "Control": (
+        (calling, ["call"]), (steering, ["clock", "action", "actions", "trigger", "seed"]), (faults, ["faults"]),
+        (scenarios, ["scenario"]), (inspecting, ["record"]),
+    ),
+    "Worlds": ((worlds, ["worlds"]), (snapshots, ["snapshots"]), (steering, ["reset"])),
+    "Check": (
+        (advising, ["advice"]), (inspecting, ["coverage"]), (certifying, ["certify"]), (exploring, ["explore"]),
+        (conforming, ["conform"]), (comparing, ["compare"]), (probing, ["probe"]), (capturing, ["capture"]),
+        (inferring, ["infer"]),
+    ),
+    "Help": ((docs, ["docs"]), (recipes, ["recipe"]), (assuming, ["assumptions"]), (completing, ["completion"])),
+}  # fmt: skip
+"""The modules of the commands, in the sections of the help. A command is the function with its name. A module runs when
+one of its commands runs or is listed.
+"""
+SECTIONS = {section: [name for _, names in homes for name in names] for section, homes in _HOMES.items()}
 COMMANDS: Mapping[str, Callable[[], click.Command]] = {
-    name: command for commands in SECTIONS.values() for name, command in commands.items()
+    name: partial(getattr, module, name) for homes in _HOMES.values() for module, names in homes for name in names
 }
 
 _EPILOG = """\b
@@ -144,10 +116,10 @@ class _Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         widest = max(map(len, COMMANDS))
-        for section, commands in SECTIONS.items():
+        for section, names in SECTIONS.items():
             rows = [
-                (name.ljust(widest), command().get_short_help_str(formatter.width - widest - _AROUND_NAME))
-                for name, command in commands.items()
+                (name.ljust(widest), COMMANDS[name]().get_short_help_str(formatter.width - widest - _AROUND_NAME))
+                for name in names
             ]
             with formatter.section(section):
                 formatter.write_dl(rows)

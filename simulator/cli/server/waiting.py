@@ -61,12 +61,12 @@ def _why_not(url: str, timeout_seconds: float) -> str | None:
     return None if isinstance(answer, dict) else f"the program at {url} is not a simulator; set --url"
 
 
-@click.command("open")
+@click.command()
 @click.argument("resource_id", metavar="[ID]", required=False, shell_complete=completing.resources)
 @option("--print", "only_print", is_flag=True, help="Only print its address.")
 @option("--docs", is_flag=True, help="Open the documentation instead.")
 @remote
-def open_dashboard(client: clients.ControlClient, resource_id: str | None, only_print: bool, docs: bool) -> None:
+def open(client: clients.ControlClient, resource_id: str | None, only_print: bool, docs: bool) -> None:
     """Open the dashboard in a browser, at resource ID if given.
 
     Prints the address. A browser is opened only from a terminal.
