@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
 from fnmatch import fnmatchcase
 
 from simulator.agents import inputs
 from simulator.agents.answers import page, picked
 from simulator.agents.session import Session, ToolRefused, lacking
-from simulator.agents.webhooks import messages
 from simulator.engine.clients.control import segment
-from simulator.engine.text.json import JsonObject, Shown
-from simulator.service import TOOLING
+from simulator.engine.text.json import JsonObject, Shown, object_in
+from simulator.kernel.dataclass import dataclass
+from simulator.service import SIGNATURE, TOOLING
 
 NEWEST = 1_000
 """A list searches only this many of the newest items."""
@@ -22,6 +23,11 @@ _OF_DELIVERIES = (
     "id", "attempted_at", "event_type", "event_id", "url", "attempt", "status", "response_status", "error",
     "next_attempt_at",
 )  # fmt: skip
+
+_TEST = "webhook.test"
+"""The event type of the test request that is sent when an endpoint is registered. The key is not known until later, so
+this request cannot be verified.
+"""
 
 
 def inspect(session: Session, given: inputs.InspectInput) -> JsonObject:
@@ -125,6 +131,51 @@ def _inbox(session: Session, given: inputs.InspectInput) -> JsonObject:
     keys = webhook_keys(session, given.world)
     shown = [message.shown() for message in messages(rows, keys)]
     return {"inbox": name, **_listed(given, shown, dict, key="event_id")}
+
+
+@dataclass(frozen=True)
+class Message:
+    """A received webhook. `why_not` is the reason why verification failed, or empty if it succeeded."""
+
+    type: str
+    event_id: str
+    object_id: str
+    object_status: str | None
+    answered: int
+    why_not: str
+
+    @property
+    def genuine(self) -> bool:
+        return not self.why_not
+
+    def shown(self) -> JsonObject:
+        row: JsonObject = {
+            "event": self.type,
+            "event_id": self.event_id,
+            "object_id": self.object_id,
+            "object_status": self.object_status,
+            "genuine": self.genuine,
+            "answered": self.answered,
+        }
+        return row if self.genuine else {**row, "why_not": self.why_not}
+
+
+def messages(rows: Iterable[Shown], keys: Iterable[str]) -> Iterator[Message]:
+    """Yield the messages in an inbox, oldest first, without test requests. A message is genuine if its signature
+    matches any of the keys.
+    """
+    keys = tuple(keys)
+    for row in rows:
+        event = object_in(row["body"])
+        if event.get("type") == _TEST:
+            continue
+        data = event.get("data")
+        about = data.get("object") if isinstance(data, dict) else None
+        about = about if isinstance(about, dict) else {}
+        came_ms = datetime.fromisoformat(row["at"]).timestamp() * 1000
+        problem = SIGNATURE.problem(row["headers"], row["body"].encode(), keys, came_ms)
+        names = (str(event.get("type", "")), str(event.get("id", "")), str(about.get("id", "")))
+        yield Message(*names, about.get("status"), row["status"], problem)
 
 
 def webhook_keys(session: Session, world: str | None) -> list[str]:

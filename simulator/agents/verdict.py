@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from simulator.agents import inputs
-from simulator.agents.inspecting import webhook_keys
+from simulator.agents.inspecting import Message, messages, webhook_keys
 from simulator.agents.session import Session
-from simulator.agents.webhooks import Message, messages
 from simulator.engine.clients.address import inbox_path
 from simulator.engine.clients.control import CallRefused, segment
 from simulator.engine.records.advice import SEVERITIES

@@ -36,3 +36,8 @@ def key_pair(public_key: str | None, secret_key: str | None) -> tuple[str, str]:
 control_token = option(
     "--control-token", help="Control token of that simulator.", metavar="TOKEN", envvar="SIMULATOR_CONTROL_TOKEN"
 )
+
+
+def is_given(name: str) -> bool:
+    """Return True if the command line contains the parameter."""
+    return click.get_current_context().get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE

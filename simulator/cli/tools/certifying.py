@@ -11,7 +11,7 @@ import click
 from simulator.certification import report as reports
 from simulator.certification import rules, running, session, sources, stage
 from simulator.certification.exhaustive import running as exhausting
-from simulator.cli.options import control_token, option
+from simulator.cli.options import control_token, is_given, option
 from simulator.cli.output import Exit, exits, fail, require_writable, say, write_file
 from simulator.cli.progress import Line, Running
 from simulator.cli.remote import is_address, refuse_foreign
@@ -99,10 +99,8 @@ def certify(
             fail(f"{flag} has no effect without --books: it runs before the books are read")
     bound = None
     if not exhaustive:
-        context = click.get_current_context()
-        for name in ("flow", "events", "copies", "snapshot", "restore", "state", "budget"):
-            if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-                fail(f"--{name} needs --exhaustive")
+        for name in filter(is_given, ("flow", "events", "copies", "snapshot", "restore", "state", "budget")):
+            fail(f"--{name} needs --exhaustive")
     else:
         _refuse_exhaustive_usage(flow, snapshot, restore, state)
         seconds = seconds_of("--budget", budget)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from simulator.cli.options import option
+from simulator.cli.options import is_given, option
 from simulator.cli.output import Exit, exits, fail, say
 from simulator.cli.progress import Progress
 from simulator.cli.tools.certifying import BOOKS, seconds_of
@@ -167,8 +167,6 @@ def _terminated(number: int, frame: object) -> NoReturn:
 
 
 class _RunProgress(ProgressListener["Judged"]):
-    """Prints the progress of runs with faults."""
-
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
         self._causes: set[object] = set()
@@ -197,8 +195,6 @@ class _RunProgress(ProgressListener["Judged"]):
 
 
 class _FlipProgress(ProgressListener[None]):
-    """Prints the progress of runs with alternative assumptions."""
-
     def __init__(self, progress: Progress) -> None:
         self._progress, self._tests = progress, 1
 
@@ -221,12 +217,8 @@ _OF_FAULTS = ("plan", "books", "settles")
 
 def _nothing_about_faults() -> None:
     """Refuse `--assumptions` in combination with options that need faults, and warn about options without effect."""
-    context = click.get_current_context()
-    given = [
-        name
-        for name in context.params
-        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE and context.params[name]
-    ]
+    parameters = click.get_current_context().params
+    given = [name for name in parameters if is_given(name) and parameters[name]]
     if clashing := [name for name in given if name in _OF_FINDINGS]:
         fail(f"--assumptions runs the tests without faults, so it cannot be combined with --{clashing[0]}")
     for name in given:
@@ -281,5 +273,4 @@ def _classes(given: str | None, known: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _seconds(flag: str, given: str | None) -> float | None:
-    """Return the number of seconds in a duration such as 10m, or None if there is no duration."""
     return None if given is None else seconds_of(flag, given)

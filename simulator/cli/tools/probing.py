@@ -10,9 +10,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 import click
-from click.core import ParameterSource
 
-from simulator.cli.options import key_pair, option, target_keys
+from simulator.cli.options import is_given, key_pair, option, target_keys
 from simulator.cli.output import Exit, fail, require_writable, say, write_json
 from simulator.cli.progress import Line
 from simulator.cli.remote import control_on_loopback, is_address, refuse_foreign
@@ -275,7 +274,6 @@ def _run(run: session.Session, as_json: Path | None) -> None:
 
 
 def _continuation(out: Path | None) -> str:
-    """Return one line on how to continue a run that was interrupted."""
     if out is None:
         return "No verdict was saved. A run with --out FILE can be continued"
     return f"The verdicts so far are in {out}. To continue: {_command()}"
@@ -287,7 +285,7 @@ def _command() -> str:
     words = ["rampsim", "probe"]
     for one in context.command.params:
         name, value = one.name or "", context.params.get(one.name or "")
-        if context.get_parameter_source(name) is not ParameterSource.COMMANDLINE or name.endswith("_key"):
+        if not is_given(name) or name.endswith("_key"):
             continue
         option = one.opts[-1]
         for part in value if isinstance(value, tuple) else [value]:
