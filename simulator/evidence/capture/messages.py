@@ -126,26 +126,20 @@ async def read_head(reader: asyncio.StreamReader) -> Head | None:
     return Head(first, [header_of(line) for line in lines])
 
 
-def request_length(head: Head) -> int:
-    """Return the number of bytes in a request's body, or CHUNKED. Raise `NotHttp` for wrong headers."""
-    return _framed(head, 0)
+def body_length(head: Head, method: str = "", status: int | None = None) -> int:
+    """Return the number of bytes in a body, CHUNKED, or for a response UNTIL_CLOSED. Raise `NotHttp` for wrong headers.
 
-
-def response_length(head: Head, method: str, status: int) -> int:
-    """Return the number of bytes in a response's body, CHUNKED or UNTIL_CLOSED. Raise `NotHttp` for wrong headers."""
-    if method == "HEAD" or status in _WITHOUT_BODY or 100 <= status <= 199:
+    `method`, `status`: those of a response, which decide whether it has a body.
+    """
+    if status is not None and (method == "HEAD" or status in _WITHOUT_BODY or 100 <= status <= 199):
         return 0
-    return _framed(head, UNTIL_CLOSED)
-
-
-def _framed(head: Head, otherwise: int) -> int:
     codings, lengths = head.tokens(b"transfer-encoding"), set(head.values(b"content-length"))
     if codings:
         if lengths or codings != {b"chunked"}:
             raise NotHttp("Transfer-Encoding must be chunked, without Content-Length")
         return CHUNKED
     if not lengths:
-        return otherwise
+        return 0 if status is None else UNTIL_CLOSED
     length = lengths.pop()
     if lengths or not length.isdigit():
         raise NotHttp("Content-Length must be one number")

@@ -271,7 +271,7 @@ class _Connection:
             return False
         parts = head.first.decode("latin-1").split(" ")
         try:
-            length = messages.request_length(head)
+            length = messages.body_length(head)
             if len(parts) != 3:
                 raise NotHttp("the request line must have a method, a path and a version")
         except NotHttp as error:
@@ -350,7 +350,7 @@ class _Connection:
             if status >= 200:
                 break
             self._writer.write(head.forwarded(head.first, closes=False))
-        length = messages.response_length(head, seen.method, status)
+        length = messages.body_length(head, seen.method, status)
         closes = head.is_last or seen.head.is_last or length == messages.UNTIL_CLOSED
         seen.answer, seen.status = head, status
         self._writer.begin(head.forwarded(head.first, closes=closes))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from simulator.evidence.capture.messages import BUFFER_BYTES, Head, Tee, copy_body, read_head, request_length
+from simulator.evidence.capture.messages import BUFFER_BYTES, Head, Tee, body_length, copy_body, read_head
 from simulator.evidence.capture.recorder import Recorder
 from simulator.evidence.capture.relay import Relay, place_of
 from simulator.evidence.corpus import Exchange, read_corpus
@@ -72,7 +72,7 @@ async def relayed(directory: Path, handler: Handler | None, **options: Any) -> A
         try:
             while handler is not None and (head := await read_head(reader)) is not None:
                 tee = Tee()
-                await copy_body(request_length(head), reader, None, tee)
+                await copy_body(body_length(head), reader, None, tee)
                 await handler(head, tee.content or b"", writer)
         except OSError:
             pass
