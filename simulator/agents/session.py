@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import count
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 from simulator.engine.clients.control import ControlClient, Unreachable, segment
@@ -81,11 +83,11 @@ class Session:
         signed_in = self._signed_in.get(place) or self._sign_in(*place)
         sent = dict(headers or {})
         if method == "POST" and not any(name.lower() == "idempotency-key" for name in sent):
-            sent["Idempotency-Key"] = signed_in.next_key()
-        reply = self._ask(method, signed_in.base_url, path, body, signed_in.header | sent, query or {})
+            sent["Idempotency-Key"] = next(signed_in.keys)
+        reply = self._ask(method, signed_in.base_url, path, body, {**signed_in.header, **sent}, query or {})
         if reply.status == 401:
             signed_in = self._sign_in(*place)
-            reply = self._ask(method, signed_in.base_url, path, body, signed_in.header | sent, query or {})
+            reply = self._ask(method, signed_in.base_url, path, body, {**signed_in.header, **sent}, query or {})
         return reply
 
     def _sign_in(self, world: str, environment: str) -> _SignedIn:
@@ -100,7 +102,9 @@ class Session:
                 f"The token request for the world {world} was refused: {error.get('message', reply.status)}",
                 status=reply.status,
             )
-        signed_in = _SignedIn(keys["base_url"], token, reply.headers.get("x-request-id", world))
+        begun_by = reply.headers.get("x-request-id", world)
+        own_keys = (f"{begun_by}-{number}" for number in count(1))
+        signed_in = _SignedIn(keys["base_url"], {"Authorization": f"Bearer {token}"}, own_keys)
         self._signed_in[world, environment] = signed_in
         return signed_in
 
@@ -111,8 +115,7 @@ class Session:
         asked = f"{path}?{urlencode(texts)}" if texts else path
         data = None if body is None else json.dumps(body).encode()
         sent = dict(headers) if data is None else {"Content-Type": "application/json", **headers}
-        # The host in the base URL is not checked, because the base URL comes from a server whose own host was
-        # checked.
+        # The host in the base URL is not checked, because it comes from a server whose own host was checked.
         client = SyncClient(url, any_host=True, live_keys=LIVE_KEYS)
         try:
             status, received, content = client.request(method, asked, data, sent, _SECONDS)
@@ -121,22 +124,12 @@ class Session:
         return Reply(status, received, _parsed(content))
 
 
-@dataclass
-class _SignedIn:
+class _SignedIn(NamedTuple):
     """A token, and a generator of Idempotency-Keys for calls with this token. The keys are unique and deterministic."""
 
     base_url: str
-    token: str
-    begun_by: str
-    posts: int = 0
-
-    @property
-    def header(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self.token}"}
-
-    def next_key(self) -> str:
-        self.posts += 1
-        return f"{self.begun_by}-{self.posts}"
+    header: Mapping[str, str]
+    keys: Iterator[str]
 
 
 def _parsed(raw: bytes) -> object:

@@ -85,9 +85,8 @@ def _parser() -> MarkdownIt:
 
 def _heading_close(self: object, tokens: Sequence[Token], index: int, *_: object) -> str:
     tag, anchor = tokens[index].tag, tokens[index - 2].attrs.get("id")
-    if tag == "h1":
-        return f"</{tag}>\n"
-    return f' <a class="here" href="#{anchor}" aria-label="Link to this heading">#</a></{tag}>\n'
+    link = "" if tag == "h1" else f' <a class="here" href="#{anchor}" aria-label="Link to this heading">#</a>'
+    return f"{link}</{tag}>\n"
 
 
 def _without_empty_heads(tokens: Sequence[Token]) -> list[Token]:
@@ -125,12 +124,8 @@ def _headed(tokens: Sequence[Token]) -> list[Heading]:
 
 
 def _text(inline: Token) -> str:
-    parts = (
-        " " if child.type in ("softbreak", "hardbreak") else child.content
-        for child in inline.children or ()
-        if child.type in ("text", "code_inline", "softbreak", "hardbreak")
-    )
-    return "".join(parts)
+    kept = (child for child in inline.children or () if child.type in ("text", "code_inline", "softbreak", "hardbreak"))
+    return "".join(child.content if child.type in ("text", "code_inline") else " " for child in kept)
 
 
 def _explicit(tokens: Sequence[Token]) -> Iterator[str]:

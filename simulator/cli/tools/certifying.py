@@ -64,8 +64,7 @@ BOOKS = (
         help="The application's SQLite file, to save and restore its state without commands.")  # fmt: skip
 @option("--budget", metavar="TIME", default="5m", help="Time limit of an exhaustive run.")
 @option("--simulator", metavar="URL", envvar="SIMULATOR_URL",
-        help="A running simulator from which the receiver fetches objects.  [default: the simulator "
-             "at the default "
+        help="A running simulator from which the receiver fetches objects.  [default: the simulator at the default "
              "address, started if none is running]")  # fmt: skip
 @control_token
 def certify(

@@ -71,9 +71,8 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     "--workers", metavar="N", type=click.IntRange(1, 64), help="Number of concurrent runs.  [default: one per core]"
 )
 @option("--limit", metavar="TIME",
-        help="Time after which a test counts as `hung`, such as 30s.  "
-             "[default: 15s plus "
-             "five times its duration without faults]")  # fmt: skip
+        help="Time after which a test counts as `hung`, such as 30s.  [default: 15s plus five times its duration "
+             "without faults]")  # fmt: skip
 @option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path(".rampsim/explore"),
         help="Directory for the reports.")  # fmt: skip
 @option(

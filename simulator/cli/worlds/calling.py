@@ -86,17 +86,11 @@ def _print(body: object, field: str | None) -> None:
 
 def _flat(name: str, value: object) -> Iterator[tuple[str, object]]:
     """Yield each value with its path, such as `data.0.id`."""
-    children: list[tuple[str, object]] = []
-    if isinstance(value, dict):
-        children = list(value.items())
-    elif isinstance(value, list):
-        children = [(str(at), one) for at, one in enumerate(value)]
-    if not children:
-        if name or value is not None:
-            yield name, value
-        return
-    for child, one in children:
-        yield from _flat(f"{name}.{child}" if name else child, one)
+    children = value if isinstance(value, dict) else dict(enumerate(value)) if isinstance(value, list) else {}
+    if not children and (name or value is not None):
+        yield name, value
+    for child, one in children.items():
+        yield from _flat(f"{name}.{child}" if name else str(child), one)
 
 
 def _header(text: str) -> tuple[str, str]:

@@ -74,7 +74,5 @@ def _types_of(part: Row) -> set[str]:
 
 
 def _name_of(value: Any) -> str:
-    if isinstance(value, bool):
-        return "boolean"
-    names = {str: "string", int: "integer", float: "number", list: "array", dict: "object"}
+    names = {bool: "boolean", str: "string", int: "integer", float: "number", list: "array", dict: "object"}
     return names.get(type(value), "null")
