@@ -12,8 +12,7 @@ from simulator.evidence.corpus.exchange import MEMBERS, BodyForm, Direction, Exc
 from simulator.evidence.corpus.har import HarError, RecordedCall, read_har
 from simulator.evidence.corpus.pseudonyms import Pseudonyms, key_of
 from simulator.evidence.corpus.sanitising import sanitise
-from simulator.kernel.copying import replace
-from simulator.kernel.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass, replace
 
 _DEFAULTS: JsonObject = {
     "query": {}, "headers": {}, "authenticated": False, "request": None, "request_body": "json", "response": None,
