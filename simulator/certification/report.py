@@ -40,9 +40,7 @@ class Result:
 
     @property
     def in_the_way(self) -> Sequence[str]:
-        """The failed rules that prevent the check of rules that depend on this rule: this rule if it failed, otherwise
-        the rules in `blocked_by`.
-        """
+        """The failed rules that block rules that depend on this one: this rule, or those that blocked it."""
         return (self.rule.name,) if self.verdict == "fail" else self.blocked_by
 
     @property
@@ -81,9 +79,7 @@ class Result:
 
 
 def passed(rule: Rule, exchanges: Sequence[Exchange], *, unread: str = "") -> Result:
-    """Return the result for a rule that passes. `unread` is the reason why the records were not compared, or "" if they
-    were.
-    """
+    """Return the result for a rule that passes. `unread`: why the records were not compared, or "" if they were."""
     sent, got = ("; ".join(getattr(one, name) for one in exchanges) for name in ("sent", "got"))
     note = f" (judged by responses only: {unread})" if unread and rule.booked else ""
     return Result(rule, "pass", sent, f"{got}{note}", "", exchanges, note=note)

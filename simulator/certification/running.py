@@ -204,9 +204,7 @@ async def certify(settings: Settings, listener: ProgressListener[Result] = SILEN
 
 @asynccontextmanager
 async def _stage(settings: Settings) -> AsyncIterator[Stage]:
-    """Yield the simulator to use: the one in the settings, otherwise one that is running at the default address,
-    otherwise a new one. Raise `NoStage` if that fails.
-    """
+    """Yield the simulator in the settings, otherwise a running or a new one. Raise `NoStage` if that fails."""
     running = settings.simulator
     if running is None and await asyncio.to_thread(is_simulator, settings.usual):
         running = settings.usual

@@ -28,9 +28,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Flow:
-    """The steps of a payment order from its creation to its end. An exhaustive run delivers its events in every
-    sequence.
-    """
+    """The steps of a payment order. An exhaustive run delivers its events in every sequence."""
 
     name: str
     kind: str

@@ -1,7 +1,5 @@
-"""Requests that a receiver must accept or refuse, by rule.
-
-`rampsim certify` sends these requests. `contracts/webhook-vectors.json` contains them as data for verifiers in any
-language.
+"""Requests that a receiver must accept or refuse, by rule. `contracts/webhook-vectors.json` contains them as data for
+verifiers in any language.
 """
 
 from __future__ import annotations

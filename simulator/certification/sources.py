@@ -1,6 +1,5 @@
-"""Sources of the integrator's records: a command, a URL, a CSV file, an SQLite database, or a Python function.
-
-This module also runs the application's other commands, which create an order or settle missed events.
+"""Sources of the integrator's records: a command, a URL, a CSV file, an SQLite database, or a Python function. Also
+runs the application's other commands.
 """
 
 from __future__ import annotations
@@ -152,9 +151,7 @@ def settle(source: str, variables: Mapping[str, str]) -> None:
 
 
 def is_quiet(source: str, variables: Mapping[str, str]) -> bool:
-    """Return True if the application reports an empty queue. A URL reports this with a 2xx response, a command with
-    exit code 0.
-    """
+    """Return True if the application reports an empty queue: a URL with a 2xx response, a command with exit code 0."""
     try:
         if source.startswith(("http://", "https://")):
             return 200 <= _response(source).status < 300
@@ -165,9 +162,7 @@ def is_quiet(source: str, variables: Mapping[str, str]) -> bool:
 
 
 def wait_for_queue(source: str, variables: Mapping[str, str], seconds: float) -> None:
-    """Wait until the application reports an empty queue. Raise `Unusable` if the queue is not empty after this number
-    of seconds.
-    """
+    """Wait until the application reports an empty queue. Raise `Unusable` if it is not empty after these seconds."""
     if not wait_until_quiet(lambda: is_quiet(source, variables), seconds):
         raise Unusable(f"--quiesce: `{source}` does not report an empty queue after {seconds:g} seconds")
 

@@ -155,9 +155,8 @@ class Stage:
         }
 
     def order(self, rule: str, flow: Flow | None = None) -> Order:
-        """Create an order of the flow's kind. Without a flow, the kind is the service's default (`Playbook.kind`).
-
-        Raise `NoStage` if the simulator refuses it, and `Unusable` if the application's command fails.
+        """Create an order of the flow's kind, by default of `Playbook.kind`. Raise `NoStage` if the simulator refuses
+        it, and `Unusable` if the application's command fails.
         """
         chosen, reference = flow or self.service.playbook, f"certify-{self.run}-{rule}"
         made = self._ordered(chosen.kind) if self.ordering else chosen.order(self.call, reference)

@@ -43,10 +43,8 @@ def compare_corpus(
     corpus: Corpus, *, observed: Sequence[Shown] = (), accepted: Sequence[Accepted] = (), values: bool = False,
     target: Player | None = None,
 ) -> Judged:  # fmt: skip
-    """Replay all recordings and compare the responses.
-
-    `target` is the service that receives the replayed calls. By default, each recording is replayed in a new simulated
-    world.
+    """Replay all recordings and compare the responses. `target` is the service that receives the calls, by default a
+    new simulated world for each recording.
     """
     result = Judged(accepted=list(accepted), is_service=target is not None)
     result.skipped += map(str, corpus.damaged)
@@ -123,8 +121,8 @@ class Counterparts:
         self._hides_amounts = False
 
     def learn(self, recorded: Exchange, played: Exchange) -> None:
-        """Pair the strings and numbers in the recorded request with those at the same paths in the replayed request.
-        Call this before the responses are compared.
+        """Pair the values in the recorded request with those at the same paths in the replayed one, before responses
+        are compared.
         """
         self._hides_amounts = recorded.hides_amounts
         if recorded.direction == "call":

@@ -93,9 +93,8 @@ def differing(place: str, *, values: bool, agree: Differ = lambda pointer, recor
 def compare_answers(
     recorded: object, simulated: object, *, values: bool = False, differ: Differ | None = None
 ) -> Found:
-    """Yield the differences between two responses. `values`: compare lengths of lists and all values.
-
-    `differ`: decides which values are compared. By default, `values` decides.
+    """Yield the differences between two responses. `values`: compare lengths of lists and all values. `differ`: decides
+    which values are compared, by default according to `values`.
     """
     theirs, ours = error_of(recorded), error_of(simulated)
     if theirs is not None and ours is not None:

@@ -129,8 +129,8 @@ class _Facts:
 
 
 def _entries(value: object) -> dict[str, object] | None:
-    """Return the values of an object or the items of a list, by name, or None for any other value. The name of an item
-    consists of its identifying fields, such as its id.
+    """Return the values of an object or the items of a list, by name (for items: identifying fields), or None for any
+    other value.
     """
     if isinstance(value, Mapping):
         return {str(name): one for name, one in value.items() if name not in _LABELS}

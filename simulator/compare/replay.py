@@ -122,9 +122,7 @@ class _Replay:
         return reply
 
     def _own_keys(self, body: JsonObject, status: int) -> JsonObject:
-        """Return the body of a recorded token request with the simulator's key pair. If the real service refused the
-        recorded key pair, return the body unchanged.
-        """
+        """Return the body of a token request with the simulator's key pair, or unchanged if the service refused it."""
         given = body.get("public_key")
         if isinstance(given, str):
             self._environment = self._world.environments[-1 if given.startswith(LIVE) else 0]

@@ -85,8 +85,8 @@ def _operation(method: str, path: str) -> str | None:
 
 @cache
 def _facts() -> dict[tuple[str, str], Fact]:
-    """Return every statement of the contract about a field, such as its type, keyed by field path and JSON Schema
-    keyword. If the variants of a union differ, a statement from the specification takes precedence over an assumed one.
+    """Return the statements of the contract by field path and keyword. A specified statement takes precedence over an
+    assumed one of another variant.
     """
     found: dict[tuple[str, str], Fact] = {}
     for fact in facts_of(contract_document()).values():

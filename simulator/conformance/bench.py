@@ -114,17 +114,14 @@ class Bench:
 
     @staticmethod
     def fresh(word: str = "Conform") -> str:
-        """Return a string that is new to the account.
-
-        It contains a capital letter, to detect a service that ignores case.
-        """
+        """Return a new string. It contains a capital letter, to detect a service that ignores case."""
         return f"{word}-{uuid4().hex[:12]}"
 
     def holds(
         self, held: bool, answer: Answer, message: str, place: str = "", *, after: tuple[Answer, ...] = ()
     ) -> bool:
-        """Record one verdict, and return `held`. If `held` is False, record a finding with `message`. `after` contains
-        the calls to repeat before the failing call to reproduce the fault.
+        """Record one verdict, and return `held`. `after` contains the calls to repeat before the failing call to
+        reproduce the fault.
         """
         if held:
             self.tally.kept(self.rule)
@@ -207,10 +204,7 @@ LEAST_ID = 8
 
 
 def _lines(calls: Sequence[Answer]) -> Iterator[str]:
-    """Yield shell commands that repeat a sequence of calls.
-
-    Shell variables replace Idempotency-Keys and the ids of created resources, which are new in each repetition.
-    """
+    """Yield shell commands that repeat calls. Variables replace Idempotency-Keys and ids of created resources."""
     variables: dict[str, str] = {}
     keys = [key for one in calls if (key := one.sent.headers.get("Idempotency-Key"))]
     for key in dict.fromkeys(keys) if len(calls) > 1 else ():

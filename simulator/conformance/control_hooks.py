@@ -1,7 +1,5 @@
-"""Hooks for schemathesis in runs against the control API.
-
-YAML responses are not parsed, because they are long and the contract does not describe their content. Parsing took
-three quarters of the run.
+"""Hooks for schemathesis in runs against the control API. Parsing long YAML responses, which the contract does not
+describe, took three quarters of the run.
 """
 
 from __future__ import annotations

@@ -47,9 +47,7 @@ async def fuzz(
     report: Report, contract: Path | None, shapes: ShapeJudge, rulebook: Rulebook,
     listener: ProgressListener[None] = SILENT,
 ) -> None:  # fmt: skip
-    """Run schemathesis with the API contract against the service under test, and add the results to the report. Raise
-    `Unusable` if schemathesis cannot run.
-    """
+    """Run schemathesis with the API contract, and report the results. Raise `Unusable` if schemathesis cannot run."""
     settings = report.settings
     arguments: list[str] = []
     if settings.mode == "read-only":
@@ -71,8 +69,8 @@ async def fuzz(
 
 
 async def fuzz_control(report: Report, origin: str, listener: ProgressListener[None] = SILENT) -> None:
-    """Run schemathesis with the control API's contract against the new simulator at `origin`, and add the results to
-    the report. Raise `Unusable` if schemathesis cannot run.
+    """Run schemathesis with the control API's contract against the new simulator at `origin`, and report the results.
+    Raise `Unusable` if schemathesis cannot run.
     """
     settings = report.settings
     config = (
@@ -99,9 +97,7 @@ async def _schemathesis(
     settings: ConformanceSettings, document: Path | None, url: str, config: str, phases: Sequence[str],
     arguments: Sequence[str], listener: ProgressListener[None],
 ) -> AsyncIterator[tuple[Shown, Path]]:  # fmt: skip
-    """Run schemathesis, by default with the API contract. Yield its summary, and the path of the file that lists its
-    calls.
-    """
+    """Run schemathesis, by default with the API contract. Yield its summary, and the file that lists its calls."""
     with tempfile.TemporaryDirectory(prefix="rampsim-conform-") as name:
         directory = Path(name)
         (directory / "schemathesis.toml").write_text(config)

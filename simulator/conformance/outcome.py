@@ -115,9 +115,7 @@ def read_control(report: Report, calls: Path, shapes: ShapeJudge) -> None:
 
 
 def _recorded(calls: Path) -> Iterator[tuple[str, Shown, list[Shown], tuple[str, str]]]:
-    """Yield each recorded call: the operation, the exchange, the checks, and the location and name of the invalid
-    part, if known.
-    """
+    """Yield recorded calls: operation, exchange, checks, and location and name of the invalid part, if known."""
     with calls.open(encoding="utf-8") as lines:
         for line in lines:
             if '"ScenarioFinished"' not in line[:40]:

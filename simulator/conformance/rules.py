@@ -15,9 +15,7 @@ _TOKEN = re.compile(r'("\w*token":\s*")[^"]*')
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule that the service is checked against: either a promise, which is based on a clause in the specification, or
-    a guess, which is based on an assumption.
-    """
+    """A rule for the service: a promise, based on a clause in the specification, or a guess, based on an assumption."""
 
     name: str
     title: str
@@ -27,10 +25,7 @@ class Rule:
 
 @dataclass
 class Finding:
-    """A rule that is broken at one path in one operation.
-
-    The fields describe the first occurrence, and `count` is the number of occurrences.
-    """
+    """A rule that is broken at one path in one operation. The fields describe the first of `count` occurrences."""
 
     rule: str
     operation: str
@@ -58,9 +53,7 @@ class ShapeFault:
 
 @dataclass(frozen=True)
 class AssumedPoint:
-    """A case in which a promise depends on an assumption. If the promise is broken in this case, only the assumption is
-    wrong.
-    """
+    """A case in which a promise depends on an assumption. If it is broken there, only the assumption is wrong."""
 
     assumption: str
     covers: Callable[[Finding], bool]
@@ -110,9 +103,8 @@ class Tally:
             known.count += finding.count
 
     def has_shape(self, operation: str, place: str) -> bool:
-        """Return True if a wrong shape was found at this path.
-
-        In that case, a rule that cannot read the field at this path does not report the fault again.
+        """Return True if a wrong shape was found at this path, so that a rule that reads the path does not report it
+        again.
         """
         return any(rule.startswith("shape.") and at == [operation, place] for rule, *at in self.findings)
 

@@ -55,9 +55,8 @@ async def own_simulator() -> AsyncIterator[str]:
 async def run(
     settings: ConformanceSettings, *, contract: Path | None = None, listener: ProgressListener[None] = SILENT
 ) -> Report:
-    """Check the behaviour rules, then run schemathesis.
-
-    Raise `Unusable`, `NoServer` or `TokenRefused` if the run is impossible.
+    """Check the behaviour rules, then run schemathesis. Raise `Unusable`, `NoServer` or `TokenRefused` if that is
+    impossible.
     """
     try:
         LIVE_KEYS.check(f"{settings.public_key} {settings.secret_key}", "The key pair")
@@ -136,9 +135,8 @@ def ask_token(settings: ConformanceSettings) -> None:
 def play_laws(
     report: Report, shapes: ShapeJudge, rulebook: Rulebook, listener: ProgressListener[None] = SILENT
 ) -> None:
-    """Check the service under test against the behaviour rules, and add the verdicts to the report.
-
-    Raise `MissingField` if a response has no token.
+    """Check the service against the behaviour rules. Add the verdicts to the report. Raise `MissingField` if a response
+    has no token.
     """
     settings, tally = report.settings, report.tally
 

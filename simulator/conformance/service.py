@@ -77,9 +77,7 @@ class Sent:
 
 
 def _filled(word: str, variables: Mapping[str, str]) -> str:
-    """Return a quoted shell word in which variables replace values. A variable ends the single quotes, so that the
-    shell expands it.
-    """
+    """Return a quoted shell word in which variables replace values. A variable ends the single quotes."""
     for value, variable in variables.items():
         word = word.replace(value, f"'\"${variable}\"'" if word.startswith("'") else f'"${variable}"')
     return word

@@ -54,9 +54,8 @@ class ShapeJudge:
         self._validators: dict[str, Draft202012Validator] = {}
 
     def faults(self, operation: str, status: int, headers: Mapping[str, str], raw: bytes) -> Iterator[ShapeFault]:
-        """Yield the contract violations in a response to an operation, such as `POST /quotes`.
-
-        Header names must be lowercase.
+        """Yield the contract violations in a response to an operation, such as `POST /quotes`. Header names are
+        lowercase.
         """
         method, _, path = operation.partition(" ")
         entry = self._document["paths"].get(path, {}).get(method.lower())
@@ -96,8 +95,8 @@ class ShapeJudge:
             yield from self._of(error, media["schema"])
 
     def request_mark(self, operation: str, location: str, name: str) -> tuple[bool, str]:
-        """Return (specified, basis) for a parameter or body field. `specified` is True if no constraint on the field is
-        assumed, and `basis` is the clause or decision behind the constraints.
+        """Return (specified, basis) for a parameter or body field: whether no constraint on it is assumed, and the
+        clause or decision behind the constraints.
         """
         method, _, path = operation.partition(" ")
         entry = self._document["paths"].get(path, {}).get(method.lower(), {})
@@ -167,9 +166,8 @@ class ShapeJudge:
     def _fault(
         self, error: ValidationError, schema: Mapping[str, Any], word: str, place: str, member: str = ""
     ) -> ShapeFault:
-        """Return the difference between a response and the contract that a validation error shows. The nearest
-        `x-provenance` annotation along the path determines whether the contract promises or assumes the violated
-        statement.
+        """Return the difference that a validation error shows. The nearest `x-provenance` along the path determines
+        whether the contract promises or assumes the violated statement.
         """
         node: Any = schema
         marked = schema
@@ -187,19 +185,14 @@ class ShapeJudge:
 
 
 def _mark(node: Mapping[str, Any], keyword: str = "") -> tuple[bool, str]:
-    """Return (specified, basis) for a constraint. `specified` is False if the constraint is assumed, and `basis` is the
-    clause or decision behind it.
-    """
+    """Return (specified, basis) for a constraint: whether it is not assumed, and the clause or decision behind it."""
     if keyword in node.get("x-assumed", ()):
         return False, str(node.get("x-assumed-basis", {}).get(keyword, ""))
     return node.get("x-provenance", "specified") == "specified", str(node.get("x-basis", ""))
 
 
 def _unlikeness(errors: list[ValidationError]) -> tuple[bool, int]:
-    """Return a sort key for the errors of one variant, to find the variant that is closest to a value.
-
-    A variant with another `type` comes last.
-    """
+    """Return a sort key for the errors of one variant. The closest variant is first, another `type` last."""
     other = any(error.kind.name in ("const", "enum") and "type" in list(error.instance_path)[-1:] for error in errors)
     return other, len(errors)
 

@@ -116,10 +116,7 @@ class ControlledWorld:
 
 @contextmanager
 def controlled_world(url: str | None, public_key: str, token: str | None = None) -> Iterator[ControlledWorld | None]:
-    """Yield the world that a key pair belongs to. Its scenarios are inactive until the block ends.
-
-    Yield None if no world has this key pair.
-    """
+    """Yield the world of a key pair, or None if there is none. Its scenarios are inactive until the block ends."""
     found: Shown | None = None
     if url is not None:
         client = ControlClient(url, token=token, timeout_seconds=10)

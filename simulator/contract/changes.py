@@ -59,9 +59,7 @@ _RESTRICTION: dict[Side, tuple[Verdict, Verdict]] = {
 
 @dataclass(frozen=True)
 class Change:
-    """One difference between two contracts. `promised` is True if the changed fact is specified in the older contract,
-    not assumed.
-    """
+    """One difference between two contracts. `promised`: the older contract specifies the fact, not assumes it."""
 
     place: str
     keyword: str
@@ -90,9 +88,7 @@ class Change:
 
 
 def changes(old: Schema, new: Schema) -> list[Change]:
-    """Return the differences between two OpenAPI documents, breaking changes first. The removal of an object is one
-    change, regardless of its fields.
-    """
+    """Return the differences, breaking changes first. The removal of an object is one change."""
     before, after = facts_of(old), facts_of(new)
     found = [*_one_sided(before, after, gone=True), *_one_sided(after, before, gone=False), *_moved(before, after)]
     # A change of a whole union is reported once, not for each variant.
@@ -163,8 +159,7 @@ def _schemes(requirement: Fact) -> set[str]:
 
 def _inside(fact: Fact, lacking: set[str], *, but_required: bool) -> bool:
     """Return True if the fact is about an object that the other contract lacks, or about something in it.
-
-    If `but_required` is True, the fact that a field is required counts only if an object around the field is missing.
+    `but_required`: not if it says that the lacking field itself is required.
     """
     own = fact.keyword in _PLACES or (but_required and fact.keyword == "required")
     return (not own and fact.place in lacking) or any(place in lacking for place in _around(fact.place))
@@ -180,9 +175,7 @@ def _around(place: str) -> Iterator[str]:
 
 
 def _was_promised(fact: Fact, older: Facts) -> bool:
-    """Return True if the older contract bases the object to which the newer contract adds something on the
-    specification, not on an assumption.
-    """
+    """Return True if the older contract specifies, not assumes, the object to which something was added."""
     for place in (fact.place, *_around(fact.place)):
         name = place.rpartition("/" if "/" in place else " ")[2]
         for keyword in _PLACES:

@@ -65,9 +65,8 @@ class Fact:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """The key that identifies the same fact in another contract.
-
-        For `BOUNDS`, `FORMS` and defaults, the key does not include the value.
+        """The key of the same fact in another contract. For `BOUNDS`, `FORMS` and defaults, it does not include the
+        value.
         """
         return self.place, self.keyword, "" if self.keyword in (*BOUNDS, *FORMS, DEFAULT) else str(self.value)
 
@@ -206,9 +205,7 @@ class _Reader:
         return whole
 
     def schema(self, place: str, schema: Schema, side: Side, marks: _Marks) -> None:
-        """Add the facts about a schema and about all schemas nested in it. Do not follow a `$ref` to a schema that
-        contains this one.
-        """
+        """Add the facts about a schema and all schemas in it, except a `$ref` to a schema that contains this one."""
         reference = schema.get("$ref")
         if reference is None:
             self.fields(place, schema, side, marks)

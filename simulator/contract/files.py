@@ -49,9 +49,7 @@ def read_document(path: Path) -> dict[str, Any]:
 
 @cache
 def strict_document() -> dict[str, Any]:
-    """Return the strict contract of the API, which does not allow unknown fields. Do not modify the result, because it
-    is cached.
-    """
+    """Return the strict contract of the API, which allows no unknown fields. Do not modify the cached result."""
     return read_document(contracts_directory() / STRICT)
 
 

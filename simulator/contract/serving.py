@@ -178,9 +178,7 @@ _ENVELOPE = re.compile(rf'data-t=(\d+) data-s="{SIGNATURE}">([^<]*)<'.encode())
 
 
 def own_page(page: bytes, world: World) -> bytes:
-    """Return the reference page with the keys for the world's first environment, and with the world's id in control
-    requests.
-    """
+    """Return the reference page with the keys for the world's first environment, and its id in control requests."""
     environment = world.environments[0]
     pair, key = identity_of(world).credentials(world)[environment], webhook_key(world, environment)
     for usual, own in (("pk", pair["public_key"]), ("sk", pair["secret_key"]), ("whk", key)):

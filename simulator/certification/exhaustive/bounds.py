@@ -84,9 +84,7 @@ class Bounds:
                     yield Move(ACKNOWLEDGEMENT_LOST, event)
 
     def before_answer(self, length: int) -> Iterator[Path]:
-        """Yield every sequence of `length` events that can arrive before the response to the call that creates the
-        order.
-        """
+        """Yield every sequence of `length` events that can arrive before the response to the call that causes them."""
         for order in permutations(self.by_call, length):
             yield tuple(Move(BEFORE_ANSWER, event) for event in order)
 
@@ -109,10 +107,7 @@ class Bounds:
         return len(self.events) * self.copies
 
     def sequences(self, longest: int | None = None) -> int:
-        """Return the exact number of different sequences of deliveries, including the empty one.
-
-        `longest`: count only sequences with at most this number of deliveries.
-        """
+        """Return the exact number of different sequences of at most `longest` deliveries, including the empty one."""
         by_length = [1]
         for _ in self.events:
             by_length = [

@@ -38,8 +38,8 @@ class Books:
         return [] if self.source is None else read_books(self.source, self.variables)
 
     def calm(self) -> list[Line]:
-        """Wait until the application's queue is empty, then return the records. Without `--quiesce`, wait until the
-        records no longer change.
+        """Return the records after the application's queue is empty. Without `--quiesce`, wait until they no longer
+        change.
         """
         if self.quiesce is not None:
             wait_for_queue(self.quiesce, self.variables, self.queue_seconds)
@@ -65,9 +65,7 @@ def of_order(lines: Sequence[Line], names: Names) -> list[Line]:
 
 
 def canonical(lines: Sequence[Line], names: Names) -> str:
-    """Return the records of an order as a string. It contains no ids, so the records of different orders can be
-    compared.
-    """
+    """Return the records of an order as a string without ids, to compare the records of different orders."""
     shown = (f"{line.state} {line.amount.normalize():f} {line.currency}".strip() for line in of_order(lines, names))
     return "; ".join(sorted(shown))
 

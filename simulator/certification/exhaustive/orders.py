@@ -1,6 +1,4 @@
-"""The payment orders of an exhaustive run. The events of each order are delivered to the receiver in one sequence
-(path).
-"""
+"""The orders of an exhaustive run. The events of each order are delivered to the receiver in one sequence (path)."""
 
 from __future__ import annotations
 

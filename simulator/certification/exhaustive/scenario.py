@@ -1,6 +1,4 @@
-"""Converts a trace to a scenario file. A world with this scenario delivers the events in the same sequence as in the
-trace.
-"""
+"""Converts a trace to a scenario file, with which a world delivers the events in the same sequence."""
 
 from __future__ import annotations
 
@@ -35,9 +33,7 @@ class Trace:
 
     @property
     def _gap_s(self) -> int:
-        """The time between two deliveries on the path, in seconds. It is longer than the delay before any retry on the
-        path.
-        """
+        """The seconds between two deliveries on the path, longer than the delay before any retry on the path."""
         most = max((self._retries(event) for event in range(len(self.bounds.events))), default=0)
         return max((*self.retries_s[:most], 0)) + _SLACK_S
 
@@ -55,9 +51,7 @@ class Trace:
         return steps.index(name) if name in steps else 0
 
     def _happens_s(self) -> list[int]:
-        """Return the time of each step of the flow in seconds. A step happens before the first delivery that needs it,
-        or after the last delivery if none needs it.
-        """
+        """Return the time of each step in seconds: before the first delivery that needs it, or after the last one."""
         end, times = self._due_s(len(self.path) - 1) + self._gap_s if self.path else _SLACK_S, []
         due = [(self._due_s(place), self._step(move.event or 0)) for place, move in enumerate(self.path)]
         for number, step in enumerate(self.flow.steps):

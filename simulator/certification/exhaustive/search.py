@@ -39,9 +39,7 @@ class State:
 
 @dataclass(frozen=True)
 class Play:
-    """A sequence of deliveries (path) to play from the start. The last delivery has not been tried yet in the state to
-    which the earlier ones lead.
-    """
+    """A path to play. Its last delivery was not tried yet in the state to which the earlier ones lead."""
 
     path: Path
     origin: State | None
@@ -136,9 +134,7 @@ class Search:
         return list(self._plays)
 
     def take(self, outcomes: Sequence[Outcome]) -> None:
-        """Record the outcomes of the plays that `level` last returned, in the same order. If there are fewer outcomes
-        than plays, end the search.
-        """
+        """Record the outcomes of the plays that `level` last returned, in order. Fewer outcomes end the search."""
         taken = [self._take(play, outcome) for play, outcome in zip(self._plays, outcomes, strict=False)]
         self._frontier = [state for state in taken if state is not None]
         self._is_cut = len(outcomes) < len(self._plays)

@@ -92,10 +92,7 @@ def after_call(case: Any, response: Any) -> None:
 
 
 def _with_one_page_size(case: Any) -> None:
-    """Remove `size` if `limit` is invalid.
-
-    If both are sent, `size` takes precedence and the request would be accepted.
-    """
+    """Remove `size` if `limit` is invalid, because `size` takes precedence and the request would be accepted."""
     limit, size = (str((case.query or {}).get(name) or "") for name in ("limit", "size"))
     if limit and size and not (limit.isdecimal() and 1 <= int(limit) <= 100):
         case.query = {name: value for name, value in case.query.items() if name != "size"}

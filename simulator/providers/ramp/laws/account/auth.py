@@ -113,9 +113,8 @@ def expires(bench: Bench) -> None:
 
 @promise("token.rotation", "Authentication: Rotation", "writes", "control")
 def rotation(bench: Bench) -> None:
-    """Two key pairs work at the same time.
-
-    Revoking one pair invalidates its tokens immediately, but not the tokens of the other pair.
+    """Two key pairs work at the same time. Revoking one pair invalidates its tokens immediately, but not the tokens of
+    the other pair.
     """
     pair = _new_pair(bench)
     beside = bench.service.another(keys=pair)

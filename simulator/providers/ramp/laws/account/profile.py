@@ -55,9 +55,8 @@ def fixed(bench: Bench) -> None:
 
 @promise("profile.phone", "PATCH /profile: phone_number", "writes")
 def phone(bench: Bench) -> None:
-    """A new phone number takes effect after it is verified.
-
-    An invalid number is refused with 422 invalid_phone_number.
+    """A new phone number takes effect after it is verified. An invalid number is refused with 422
+    invalid_phone_number.
     """
     before = bench.done(PROFILE)
     bench.refused(bench.call(CHANGE, {"phone_number": "12"}), 422, "invalid_phone_number")

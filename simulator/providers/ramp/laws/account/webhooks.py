@@ -30,9 +30,7 @@ class Receiver:
         self.id = self.made.text("id")
 
     def got(self, kind: str | None = None) -> list[Delivery]:
-        """Return the deliveries of events of type `kind`, or all deliveries if `kind` is None. The test request at
-        registration is not included.
-        """
+        """Return the deliveries after the test request at registration, either all or those of one event type."""
         rows = self.bench.world.received(self.name)[1:]
         return [row for row in rows if kind in (None, row.type)]
 
@@ -40,9 +38,7 @@ class Receiver:
         return self.bench.holds(held, self.made, message, place)
 
     def counts(self, due: int, when: str, advance: str = "") -> bool:
-        """Advance the clock, then check that there have been `due` deliveries so far. `when` says in the failure
-        message when or why, such as "after two minutes".
-        """
+        """Advance the clock, then check the number of deliveries so far. `when` is part of the failure message."""
         if advance:
             self.bench.world.advance(advance)
         count = len(self.got())

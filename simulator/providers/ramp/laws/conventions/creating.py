@@ -12,9 +12,7 @@ RESOURCES = "Endpoints"
 
 
 def _created(bench: Bench) -> list[tuple[Answer, str, str]]:
-    """Create one resource of each kind. Return the response that created it, the operation that reads it, and the
-    operation that lists it, or "" if it is not listed.
-    """
+    """Create one resource of each kind. Return its response, and the operations that read it and list it (or "")."""
     payees = (stock.BENEFICIARY, stock.BANK_BENEFICIARY, stock.ADDRESS_BENEFICIARY)
     rows = [
         ("/transactions", stock.transactions(bench)),
@@ -91,9 +89,7 @@ def quote_of_ramp(bench: Bench) -> None:
 
 
 def _deleted(bench: Bench) -> list[tuple[Answer, Answer, str]]:
-    """Create and delete resources. For each one, return the response that created it, the response that deleted it, and
-    the path of its list.
-    """
+    """Create and delete resources. Return the responses to both calls, and the path of the list."""
     made = [(stock.beneficiary(bench), "/beneficiaries")]
     if bench.has("hook"):
         made.append((stock.webhook(bench), "/webhooks"))

@@ -63,9 +63,7 @@ def _sorted(keys: list[object], falling: bool) -> bool:
 
 
 def _filtered(bench: Bench, one: Listed) -> list[tuple[str, str, Answer]]:
-    """Request a list with each value of each filter. Return the filter, the value and the response for each accepted
-    value.
-    """
+    """Request a list with each value of each filter. Return filter, value and response if it was accepted."""
     asked = [(name, value) for name in one.filters for value in VALUES[name]]
     found = [(*each, bench.call(one.operation, query={each[0]: each[1], "size": 100})) for each in asked]
     return [row for row in found if row[2].ok]

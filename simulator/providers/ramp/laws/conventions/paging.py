@@ -88,9 +88,7 @@ def filtered(bench: Bench) -> None:
 
 
 def _thrice(bench: Bench, make: Callable[[], object]) -> None:
-    """Create three items. If the run controls the clock, advance the clock after each one, because the service can list
-    items with equal creation times in any sequence.
-    """
+    """Create three items at different times, because items with equal times can be listed in any sequence."""
     for _ in range(3):
         make()
         if bench.controlled:

@@ -70,9 +70,8 @@ def copies_the_request(bench: Bench) -> None:
 
 @promise("offramp.deposit", "Ramp transaction: deposit", "writes")
 def deposit(bench: Bench) -> None:
-    """The requested deposit is the quote's source amount, due by the quote's expires_at.
-
-    It has a memo only on stellar.
+    """The requested deposit is the quote's source amount, due by the quote's expires_at. It has a memo only on
+    stellar.
     """
     for quote, made in _confirmed(bench)[1:]:
         for name, place in (
