@@ -61,13 +61,8 @@ def create_webhook(call: Call[bodies.NewWebhook, None, None]) -> Probe:
     )
 
     def store() -> shapes.WebhookEndpoint:
-        stored = replace(
-            draft,
-            status="",
-            sequence=world.next_sequence("record"),
-            created_at_ms=world.now_ms,
-            updated_at_ms=world.now_ms,
-        )
+        now_ms, sequence = world.now_ms, world.next_sequence("record")
+        stored = replace(draft, status="", sequence=sequence, created_at_ms=now_ms, updated_at_ms=now_ms)
         return shapes.render_webhook(world, create(world, stored, "register"))
 
     return _probe(world, draft, store)
@@ -99,7 +94,9 @@ def update_webhook(call: Call[bodies.WebhookChange, None, Webhook]) -> shapes.We
         if sent & {"url", "events", "description"}:
             found = save(world, _changed(found, body))
         if "status" in sent and body.status != found.status:
-            found = _switch(world, found, body.status)
+            if body.status == "disabled":
+                discard_pending(world, found.id)
+            found = move(world, found, "enable" if body.status == "enabled" else "disable")
         return shapes.render_webhook(world, found)
 
     if draft.url == endpoint.url or assumes(world, "W4", "changes_are_not_tested"):
@@ -116,13 +113,6 @@ def _changed(endpoint: Webhook, body: bodies.WebhookChange) -> Webhook:
         events=tuple(body.events) if "events" in sent else endpoint.events,
         description=body.description if "description" in sent else endpoint.description,
     )
-
-
-def _switch(world: World, endpoint: Webhook, wanted: str) -> Webhook:
-    if wanted == "enabled":
-        return move(world, endpoint, "enable")
-    discard_pending(world, endpoint.id)
-    return move(world, endpoint, "disable")
 
 
 @operation("DELETE /webhooks/{id}", "Remove an endpoint", load=_FIND)
@@ -213,11 +203,8 @@ def list_webhook_deliveries(call: Call[None, ListRequest, Webhook]) -> Page[shap
     Each attempt contains the receiver's response and the time of the next attempt.
     """
     made = deliveries_of(call.world, call.resource.id)
-    return page_of(
-        call.query.ordered(field_getter("sequence")),
-        made,
-        lambda delivery: shapes.render_delivery(call.world, delivery),
-    )
+    query = call.query.ordered(field_getter("sequence"))
+    return page_of(query, made, lambda delivery: shapes.render_delivery(call.world, delivery))
 
 
 @operation("GET /webhooks", "The registered endpoints", answer=lambda: shapes.WebhookPage, query=WEBHOOKS)

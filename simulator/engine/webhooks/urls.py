@@ -27,18 +27,8 @@ _LABEL = compile_late(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?", re.ASCII)
 _PLAIN_IPV4 = compile_late(r"(?:(?:0|[1-9][0-9]{0,2})\.){3}(?:0|[1-9][0-9]{0,2})", re.ASCII)
 _NUMBER = compile_late(r"[0-9]+|0x[0-9a-f]*", re.ASCII)
 
-_EMBEDDING_IPV4 = [
-    IPv6Network(network)
-    for network in (
-        "::/96",
-        "::ffff:0:0/96",
-        "::ffff:0:0:0/96",
-        "64:ff9b::/96",
-        "64:ff9b:1::/48",
-        "2001::/32",
-        "2002::/16",
-    )
-]
+_RANGES = "::/96 ::ffff:0:0/96 ::ffff:0:0:0/96 64:ff9b::/96 64:ff9b:1::/48 2001::/32 2002::/16"
+_EMBEDDING_IPV4 = [IPv6Network(network) for network in _RANGES.split()]
 """IPv6 ranges that embed an IPv4 address: mapped, compatible, translated, NAT64, Teredo, 6to4."""
 
 _ADVICE = (

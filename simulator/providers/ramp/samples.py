@@ -16,6 +16,14 @@ _AMOUNTS: Mapping[str, tuple[str, str, int]] = {
     "XLM": ("200", "400", 7), "CELO": ("60", "80", 6), "BTC": ("0.0005", "0.001", 8),
 }  # fmt: skip
 
+_PHONES: Mapping[str, str] = {
+    "KE": r"\+2547[0-2][0-9]{7}", "TZ": r"\+2557[45][0-9]{7}", "NG": r"\+234803[0-9]{7}",
+    "ZA": r"\+278[234][0-9]{7}", "ZM": r"\+26097[0-9]{7}",
+}  # fmt: skip
+_PHONE_SAMPLES: Mapping[str, str] = {
+    "KE": "+254712345678", "TZ": "+255742345678", "NG": "+2348031234567", "ZA": "+27821234567", "ZM": "+260971234567",
+}  # fmt: skip
+
 _CHOOSING = ("0001", "0002", "0003", "0009")
 """The last digits of a phone number that select an outcome as a test value."""
 _REFUSED = "9999"
@@ -67,20 +75,8 @@ SAMPLES = Samples(
         "bitcoin": (20, lambda raw: reference.encode_segwit(0, raw)),
     },
     address_names=("address", "wallet_address", "refund_address"),
-    phones={
-        "KE": r"\+2547[0-2][0-9]{7}",
-        "TZ": r"\+2557[45][0-9]{7}",
-        "NG": r"\+234803[0-9]{7}",
-        "ZA": r"\+278[234][0-9]{7}",
-        "ZM": r"\+26097[0-9]{7}",
-    },
-    phone_samples={
-        "KE": "+254712345678",
-        "TZ": "+255742345678",
-        "NG": "+2348031234567",
-        "ZA": "+27821234567",
-        "ZM": "+260971234567",
-    },
+    phones=_PHONES,
+    phone_samples=_PHONE_SAMPLES,
     is_ordinary_phone=lambda text, country: reference.is_phone(text, country) and text[-4:] not in _CHOOSING,
     disguised=_disguised,
     zones=("Africa/Nairobi", "Africa/Dar_es_Salaam", "Africa/Lagos", "Africa/Johannesburg", "Africa/Lusaka", "UTC"),

@@ -66,15 +66,10 @@ def _target_of(url: str, policy: str) -> _Target | str:
     host = target.host if target.address is None else str(target.address)
     shown = f"[{host}]" if ":" in host else host
     tls = target.scheme == "https"
-    is_usual = target.port == (443 if tls else 80)
-    return _Target(
-        host,
-        target.port,
-        tls,
-        not is_on_this_machine(url),
-        f"POST {target.path} HTTP/1.1",
-        ("Host", shown if is_usual else f"{shown}:{target.port}"),
-    )
+    if target.port != (443 if tls else 80):
+        shown = f"{shown}:{target.port}"
+    first_line = f"POST {target.path} HTTP/1.1"
+    return _Target(host, target.port, tls, not is_on_this_machine(url), first_line, ("Host", shown))
 
 
 class HttpTransport:

@@ -67,15 +67,10 @@ def record(world: World, attempt: Attempt, event: Event, outcome: Outcome, next_
     error = outcome.error
     if error is None and not outcome.succeeded:
         error = f"the receiver answered {outcome.status} instead of 2xx"
+    order = attempt.event_sequence, attempt.endpoint_sequence
     delivery = Delivery(
         id=attempt.id,
-        sequence=(
-            attempt.started_at_ms,
-            *attempt.place,
-            attempt.event_sequence,
-            attempt.endpoint_sequence,
-            attempt.number,
-        ),
+        sequence=(attempt.started_at_ms, *attempt.place, *order, attempt.number),
         created_at_ms=attempt.started_at_ms,
         updated_at_ms=world.now_ms,
         event_id=event.id,

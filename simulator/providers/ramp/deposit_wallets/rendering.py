@@ -33,13 +33,7 @@ def render_wallet(world: World, wallet: Wallet) -> shapes.WalletShape:
             **tail,
         }
     if wallet.network == "celo":
-        return {
-            "id": wallet.id,
-            "network": "celo",
-            "assets": assets,
-            "address": wallet.address,
-            **tail,
-        }
+        return {"id": wallet.id, "network": "celo", "assets": assets, "address": wallet.address, **tail}
     return {
         "id": wallet.id,
         "network": "bitcoin",

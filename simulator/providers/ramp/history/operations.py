@@ -20,6 +20,8 @@ from simulator.providers.ramp.transactions import Transaction
 
 operation = OperationDecorator("Orders and transactions", group="read")
 
+_OF_RUNS = "Only entries that the runs of this recurring payment created."
+_AMOUNT = "For a ramp this is `source_amount`, for a swap `from.amount`."
 _NETWORK = Filter(
     "network",
     Transaction.networks,
@@ -44,11 +46,7 @@ def load_order(call: Call) -> Transaction:
 TRANSACTION_LIST = Listing[Transaction](
     filters=(
         by_field("type", transactions.TYPES, many=True, description="Only transactions of these types."),
-        Filter(
-            "recurring_payment_id",
-            Transaction.made_by,
-            description="Only entries that the runs of this recurring payment created.",
-        ),
+        Filter("recurring_payment_id", Transaction.made_by, description=_OF_RUNS),
         _NETWORK,
         Filter(
             "currency",
@@ -56,18 +54,8 @@ TRANSACTION_LIST = Listing[Transaction](
             CURRENCY_CODES,
             description="Only entries whose source or target is this asset or fiat currency.",
         ),
-        Bound(
-            "min_amount",
-            field_getter("amount"),
-            "least",
-            description="The smallest amount. For a ramp this is `source_amount`, for a swap `from.amount`.",
-        ),
-        Bound(
-            "max_amount",
-            field_getter("amount"),
-            "most",
-            description="The largest amount. For a ramp this is `source_amount`, for a swap `from.amount`.",
-        ),
+        Bound("min_amount", field_getter("amount"), "least", description=f"The smallest amount. {_AMOUNT}"),
+        Bound("max_amount", field_getter("amount"), "most", description=f"The largest amount. {_AMOUNT}"),
     ),
     search=Transaction.searched,
     searched=transactions.SEARCHED,
@@ -102,11 +90,7 @@ ORDER_LIST = Listing[Transaction](
             FIAT_CODES,
             description="Only orders that pay or deliver this currency.",
         ),
-        Filter(
-            "recurring_payment",
-            Transaction.made_by,
-            description="Only entries that the runs of this recurring payment created.",
-        ),
+        Filter("recurring_payment", Transaction.made_by, description=_OF_RUNS),
     ),
     search=lambda order: (order.order_id, order.id, order.reference),
     searched="order number, transaction id and reference",

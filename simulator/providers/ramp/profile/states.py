@@ -4,6 +4,8 @@ specification lists no transitions, so every transition to another status is an 
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from simulator.engine.rows.error import ErrorCode
 from simulator.engine.rows.event import EventType
 from simulator.kernel.machine import Machine, Move
@@ -27,30 +29,16 @@ _KYC_EVENTS = {
     "rejected": ("kyc.rejected",),
 }
 
-KYC = Machine(
-    "kyc",
-    initial=(Move("open", "approved", basis="fresh-account"),),
-    rows={
-        state: tuple(
-            Move("set_kyc", target, _KYC_EVENTS.get(target, ()), when=target, basis="kyc-moves")
-            for target in KYC_STATUSES
-            if target != state
-        )
-        for state in KYC_STATUSES
-    },
-)
 
+def _rows(on: str, states: Collection[str], basis: str) -> dict[str, tuple[Move, ...]]:
+    """Return a transition from each state to each other state."""
+    moves = [Move(on, target, _KYC_EVENTS.get(target, ()), when=target, basis=basis) for target in states]
+    return {state: tuple(move for move in moves if move.target != state) for state in states}
+
+
+KYC = Machine("kyc", (Move("open", "approved", basis="fresh-account"),), _rows("set_kyc", KYC_STATUSES, "kyc-moves"))
 PROFILE = Machine(
-    "profile",
-    initial=(Move("open", "active", basis="fresh-account"),),
-    rows={
-        state: tuple(
-            Move("set_profile", target, when=target, basis="profile-moves")
-            for target in PROFILE_STATUSES
-            if target != state
-        )
-        for state in PROFILE_STATUSES
-    },
+    "profile", (Move("open", "active", basis="fresh-account"),), _rows("set_profile", PROFILE_STATUSES, "profile-moves")
 )
 
 KYC_REQUIRED = ErrorCode(

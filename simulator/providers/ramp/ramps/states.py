@@ -7,18 +7,9 @@ from __future__ import annotations
 from simulator.kernel.machine import Machine, Move
 
 _FAILED = ("transaction.failed",)
-_REFUNDED = ("transaction.refunded",)
-_IN_FLIGHT = (
-    Move("complete", "completed", ("transaction.completed",)),
-    Move("fail", "failed", _FAILED),
-    Move("refund", "refunded", _REFUNDED),
-)
-_ENDED = {
-    "completed": (Move("refund", "refunded", _REFUNDED),),
-    "failed": (Move("refund", "refunded", _REFUNDED),),
-    "expired": (),
-    "refunded": (),
-}
+_REFUND = Move("refund", "refunded", ("transaction.refunded",))
+_IN_FLIGHT = (Move("complete", "completed", ("transaction.completed",)), Move("fail", "failed", _FAILED), _REFUND)
+_ENDED = {"completed": (_REFUND,), "failed": (_REFUND,), "expired": (), "refunded": ()}
 
 ONRAMP = Machine(
     "onramp transaction",

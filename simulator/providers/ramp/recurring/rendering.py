@@ -143,17 +143,13 @@ def render_recipient(world: World, payment: RecurringPayment) -> shapes.ReviewRe
     """Return the recipient with a masked account."""
     if payment.type == "withdraw":
         saved = existing(world, Beneficiary, present(payment.beneficiary_id))
-        return {
-            "beneficiary_id": saved.id,
-            "name": saved.name,
-            "type": saved.type,
-            "account": mask(saved.account or ""),
-        }
+        account = mask(saved.account or "")
+        return {"beneficiary_id": saved.id, "name": saved.name, "type": saved.type, "account": account}
     destination = present(payment.destination)
     given: Mapping[str, object] = destination
     names = ("invoice", "lightning_address", "address", "user_id", "email", "phone_number")
-    account = next((str(given[name]) for name in names if given.get(name)), "")
-    return {"beneficiary_id": None, "name": None, "type": destination["type"], "account": mask(account)}
+    account = mask(next((str(given[name]) for name in names if given.get(name)), ""))
+    return {"beneficiary_id": None, "name": None, "type": destination["type"], "account": account}
 
 
 def mask(account: str) -> str:

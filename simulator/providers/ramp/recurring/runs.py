@@ -123,9 +123,7 @@ def _pay(world: World, payment: RecurringPayment, number: int) -> Transaction:
     }
     if payment.type == "send":
         destination = balance.parse_destination(present(payment.destination))
-        return balance.create_send(
-            world, environment, asset=payment.source, amount=payment.amount, destination=destination, tags=tags
-        )
+        return balance.create_send(world, environment, payment.source, payment.amount, destination, tags)
     quote = balance.make_withdraw_quote(world, environment, _payout(world, payment))
     return balance.execute_withdraw(world, quote, tags)
 

@@ -54,15 +54,8 @@ def quote_buy(call: Call[bodies.BuyQuoteBody, None, None]) -> shapes.BuyQuoteSha
     world, environment, body = call.world, call.environment, call.body
     crypto = require_asset(body.symbol, body.network)
     money = require_fiat(body.fiat_currency, body.method)
-    pricing = price_buy(
-        world,
-        environment,
-        crypto,
-        money,
-        Decimal(body.amount),
-        solve=body.amount_currency == "crypto",
-        method=body.method,
-    )
+    solve = body.amount_currency == "crypto"
+    pricing = price_buy(world, environment, crypto, money, Decimal(body.amount), solve=solve, method=body.method)
     check_amount(world, environment, pricing.paid, money.code)
     require_up(world, environment, crypto)
     return render_buy_quote(world, open_wallet_quote(world, environment, "buy", pricing, method=body.method))

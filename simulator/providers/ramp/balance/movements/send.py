@@ -119,25 +119,13 @@ def send(call: Call[bodies.SendBody, None, None]) -> shapes.SendTransaction:
     """
     body = call.body
     currency, amount = _amount_to_send(call.world, body)
-    transaction = create_send(
-        call.world,
-        call.environment,
-        asset=currency,
-        amount=amount,
-        destination=body.destination,
-        tags={"reference": body.reference, "description": body.description},
-    )
+    tags: Tags = {"reference": body.reference, "description": body.description}
+    transaction = create_send(call.world, call.environment, currency, amount, body.destination, tags)
     return render_send(call.world, transaction)
 
 
 def create_send(
-    world: World,
-    environment: str,
-    *,
-    asset: Currency,
-    amount: Decimal,
-    destination: bodies.AnyDestination,
-    tags: Tags,
+    world: World, environment: str, asset: Currency, amount: Decimal, destination: bodies.AnyDestination, tags: Tags
 ) -> Transaction:
     """Send an amount of an asset to a destination. All checks run before any change.
 
