@@ -167,22 +167,17 @@ FaultT = TypeVar("FaultT", "faults.InterfaceFault", "faults.WebhookFault")
 
 
 def first_hit(
-    world: World,
-    sort: Literal["match", "webhook"],
-    model: Callable[[], type[FaultT]],
-    fits: Callable[[str, FaultT], bool],
-    chance: str,
+    world: World, sort: Literal["match", "webhook"], fits: Callable[[str, FaultT], bool]
 ) -> tuple[str, FaultT] | None:
-    """Return the first active fault that matches, with its id, and count the hit. Call this inside a transaction.
-    `model` returns the class of the faults, `fits` decides from id and fault, and `chance` is the random stream for
-    probabilities.
-    """
+    """Return the first active fault of this sort that fits (given its id), and count the hit, in a transaction."""
     table = world.store[FAULTS]
     if not table.rows:
         return None
+    model = cast("type[FaultT]", faults.InterfaceFault if sort == "match" else faults.WebhookFault)
+    chance = "faults" if sort == "match" else "faults.webhooks"
     for row in list(table.values()):
         left = row["times_left"]
-        if sort not in row or left == 0 or not fits(row["id"], fault := model().model_validate(row)):
+        if sort not in row or left == 0 or not fits(row["id"], fault := model.model_validate(row)):
             continue
         if fault.skip and _lets_through(world, row["id"], fault.skip):
             continue

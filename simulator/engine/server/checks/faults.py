@@ -163,7 +163,7 @@ def choose(request: Request, operation: Operation) -> Interference | None:
             and (not fault.key_forgotten or (key is not None and idempotency.is_kept(world, key)))
         )
 
-    hit = first_hit(world, "match", lambda: faults.InterfaceFault, matches, "faults")
+    hit = first_hit(world, "match", matches)
     if hit is None:
         return None
     fault_id, fault = hit

@@ -26,7 +26,7 @@ def deliver_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan:
     def fits(_: str, fault: faults.WebhookFault) -> bool:
         return not fault.deliver.before_answer and _fits(world, event, endpoint, fault)
 
-    hit = first_hit(world, "webhook", lambda: faults.WebhookFault, fits, "faults.webhooks")
+    hit = first_hit(world, "webhook", fits)
     return records.NO_FAULT if hit is None else DeliveryPlan.of(hit[0], hit[1].deliver)
 
 
@@ -48,7 +48,7 @@ def early_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan | 
         overtaken = not fault.deliver.before_answer
         return not overtaken
 
-    hit = first_hit(world, "webhook", lambda: faults.WebhookFault, fits, "faults.webhooks")
+    hit = first_hit(world, "webhook", fits)
     return None if hit is None else DeliveryPlan.of(hit[0], hit[1].deliver)
 
 
