@@ -6,8 +6,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from simulator.engine.records.handlers import by_id
-from simulator.engine.records.records import create, move, new_fields
+from simulator.engine.records.records import by_id, create, move, new_fields
 from simulator.engine.rows.action import Action, ActionCall
 from simulator.engine.rows.error import ApiError, ErrorCode
 from simulator.engine.rows.event import EventType

@@ -85,10 +85,7 @@ class Codec:
         return self._names[made]
 
     def members_of(self, made: type[object]) -> Mapping[str, tuple[str, object, str]]:
-        """Return the fields of a class by their names in world documents.
-
-        Each value is a tuple: the Python name of the field, its annotation and its string prefix.
-        """
+        """Return the Python name, annotation and string prefix of each field by its name in world documents."""
         shape, hints = self._shapes[self.name_of(made)], get_type_hints(made, include_extras=True)
         return {name: (own, hints[own], shape.words.get(name, "")) for name, own in shape.attributes.items()}
 
@@ -166,9 +163,7 @@ class Codec:
             raise StateError(path, f"not a {name}: {text[:50]!r}") from None
 
     def _decode_record(self, shape: _Shape, value: dict[str, object], path: str, depth: int) -> object:
-        given = {
-            name: self.decode(item, f"{path}.{name}", depth + 1) for name, item in value.items() if name != TAG
-        }  # fmt: skip
+        given = {name: self.decode(item, f"{path}.{name}", depth + 1) for name, item in value.items() if name != TAG}
         made = value[TAG]
         for name in sorted(shape.required - given.keys()):
             raise StateError(f"{path}.{name}", f"missing, although a {made} requires it")
@@ -291,10 +286,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def is_plain(value: Any) -> bool:
-    """Return True if a value can be written as JSON.
-
-    Numbers must fit in 64 bits, and strings must not contain lone surrogates.
-    """
+    """Return True if a value is JSON with numbers that fit in 64 bits and strings without lone surrogates."""
     kind = type(value)
     if kind is str:
         return value.isascii() or not any("\ud800" <= character <= "\udfff" for character in value)
@@ -306,10 +298,7 @@ def is_plain(value: Any) -> bool:
 
 
 def checker(hint: object) -> Check:
-    """Return a function that checks a value against an annotation.
-
-    Raise `TypeError` if the annotation is not allowed in a record class.
-    """
+    """Return a function that checks values against an annotation. Raise `TypeError` if no record class may have it."""
     origin, arguments = get_origin(hint), get_args(hint)
     if hint is object:
         return lambda value: True

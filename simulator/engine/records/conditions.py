@@ -85,19 +85,13 @@ class Contains(Generic[R]):
 
 @cache
 def field_getter(name: str) -> Callable[[Any], Any]:
-    """Return a function that reads a field.
-
-    Calls with the same name return the same function, because indexes are cached by function.
-    """
+    """Return a function that reads a field. It is cached, because indexes are cached by function."""
     return attrgetter(name)
 
 
 @cache
 def field_values(name: str) -> Callable[[Any], tuple[Any]]:
-    """Return a function that reads a field as a tuple with one value.
-
-    Calls with the same name return the same function.
-    """
+    """Return a cached function that reads a field as a tuple with one value."""
     return lambda record: (getattr(record, name),)
 
 
@@ -107,9 +101,8 @@ def field_in(name: str, *values: str) -> HasValue:
 
 
 def find_all(rows: indexes.TableIndex[R], conditions: Sequence[Condition[R]]) -> BitMap:
-    """Apply the conditions one after another, using indexes, and return the records that match.
-
-    As soon as at most `FEW` records are left, the remaining conditions are skipped. The caller must then test them.
+    """Return the records that match the conditions, using indexes. As soon as at most `FEW` are left, the remaining
+    conditions are skipped, and the caller must test them.
     """
     found = rows.all
     for condition in conditions:

@@ -35,29 +35,20 @@ _SLICE = 4096
 """The number of rows that one slice of a build reads, in about a millisecond."""
 
 _BLOCK = 512
-"""The number of rows in a block of a sorted part (`Order`). A block has at most twice as many rows.
-
-Inserting into such a block is cheap, and the number of blocks stays small enough to iterate over.
-"""
+"""The number of rows in a block of a sorted part (`Order`). A block has at most twice as many rows."""
 
 _TEXTS = 64
 """The number of rows whose strings are joined for searching."""
 
 _FIELD, _ROW = "\x1f", "\x1e"
-"""Separators between the values in a row, and between rows.
-
-They are control characters, which strings rarely contain.
-"""
+"""Separators between the values in a row, and between rows: control characters, which strings rarely contain."""
 
 _RESULTS = 8
 """The number of search results that are cached."""
 
 
 class Unindexed(Exception):  # This is not an error: the caller builds the part, then repeats the lookup.
-    """Raised if a lookup needs a part of an index that takes a long time to build.
-
-    To continue, exhaust the iterator `build` and repeat the lookup.
-    """
+    """A lookup needs a part of an index that takes long to build. Exhaust `build`, then repeat the lookup."""
 
     def __init__(self, build: Iterator[None]) -> None:
         super().__init__("a part of an index is not built")
@@ -147,9 +138,8 @@ class TableIndex(Generic[R]):
     def page(
         self, among: BitMap, sort: Callable[[R], Any] | None, start: int, end: int, *, descending: bool
     ) -> list[int]:
-        """Sort the rows in `among`, and return the row numbers at positions `start` to `end` - 1.
-
-        `sort` returns the sort key of a row. None means table order.
+        """Sort the rows in `among` by the key that `sort` returns (None: table order). Return the numbers from `start`
+        to `end` - 1.
         """
         if start >= end:  # The page is after the last one.
             return []
@@ -255,11 +245,7 @@ class _Block:
 
 
 class Order(Part[R]):
-    """The sorted rows, in blocks.
-
-    Each block contains the set of its rows, so that lookups can skip whole blocks. Rows with equal sort keys are
-    ordered by the field `sequence`, then by table order.
-    """
+    """The rows by sort key, `sequence` and table order, in blocks with bitmaps, so that lookups skip whole blocks."""
 
     def __init__(self, rows: TableIndex[R], by: Callable[[R], SupportsRichComparison]) -> None:
         super().__init__(rows, by)
@@ -366,10 +352,7 @@ class Texts(Part[R]):
         super().__init__(rows, by)
         self._blocks: list[str] = []
         self._stale = set[int]()
-        """The blocks to rebuild in the next search.
-
-        Blocks are not rebuilt earlier, because most writes are not followed by a search.
-        """
+        """The blocks to rebuild in the next search, because most writes are not followed by a search."""
         self._results: dict[str, BitMap] = {}
         """The latest results, until the next write. A client that reads several pages repeats its search."""
 
@@ -383,10 +366,7 @@ class Texts(Part[R]):
         self._stale.add(number // _TEXTS)
 
     def holding(self, needle: str) -> BitMap | None:
-        """Return the rows with a string that contains the casefolded `needle`.
-
-        Return None if `needle` contains a character that separates the joined strings.
-        """
+        """Return the rows with a string that contains the casefolded `needle`, or None if it contains a separator."""
         if _FIELD in needle or _ROW in needle:
             return None
         if self._stale:

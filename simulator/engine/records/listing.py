@@ -6,12 +6,12 @@ Source: subsection "Common list parameters" of the specification, decisions L1, 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from decimal import Decimal
 from functools import cached_property
 from itertools import islice
-from typing import Any, Generic, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias
 
 from typing_extensions import TypeVar
 
@@ -33,6 +33,9 @@ from simulator.kernel.clock import DAY_MS, MS_NS, parse_date, parse_nanoseconds
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.patterns import compile_late
 from simulator.kernel.table import Table
+
+if TYPE_CHECKING:
+    from _collections_abc import dict_values
 
 ShownT = TypeVar("ShownT")
 
@@ -61,20 +64,9 @@ class Listed(Protocol):
 
 
 R = TypeVar("R", bound=Listed, default=Any)
-R_co = TypeVar("R_co", bound=Listed, covariant=True)
 
 Records: TypeAlias = Table[R] | Sequence[R]
 """The records of a list, oldest first."""
-
-
-class Ordered(Protocol[R_co]):
-    """A sequence of records that can be iterated forwards and backwards."""
-
-    def __len__(self) -> int: ...
-
-    def __iter__(self) -> Iterator[R_co]: ...
-
-    def __reversed__(self) -> Iterator[R_co]: ...
 
 
 @dataclass(frozen=True)
@@ -93,10 +85,7 @@ class Filter(Generic[R]):
     """The decision behind `choices`, if the specification does not list all of them."""
 
     def condition(self, text: str) -> Condition[R]:
-        """Return the condition for a value in the request.
-
-        Raise `ApiError` invalid_parameter if the value is invalid.
-        """
+        """Return the condition for a value in the request. Raise `ApiError` invalid_parameter if it is invalid."""
         values = text.split(",") if self.many else [text]
         if self.choices is not None:
             for value in values:
@@ -116,10 +105,7 @@ class Bound(Generic[R]):
     description: str = ""
 
     def condition(self, text: str) -> Condition[R]:
-        """Return the condition for a value in the request.
-
-        Raise `ApiError` invalid_parameter if the value is invalid.
-        """
+        """Return the condition for a value in the request. Raise `ApiError` invalid_parameter if it is invalid."""
         if _NUMBER.fullmatch(text) is None:
             raise invalid(self.name, "it must be a number, written as digits with an optional fraction")
         return InRange(self.by, **{self.at: Decimal(text)})
@@ -195,10 +181,7 @@ class ListRequest(Generic[R]):
     """The sort key, or None for the order of the records."""
     descending: bool
     defers: bool = False
-    """True if the caller can wait for an index.
-
-    `paginate` then raises `Unindexed` instead of building the index in one step.
-    """
+    """True if the caller can wait for an index. `paginate` then raises `Unindexed` instead of building it."""
 
     def where(self, by: Callable[[R], Iterable[str | None]], value: str) -> ListRequest[R]:
         """Return a copy of this request, limited to records for which `by` returns `value`, such as a parent's id."""
@@ -210,10 +193,7 @@ class ListRequest(Generic[R]):
 
 
 def parse_list(listing: Listing[R], query: Mapping[str, str]) -> ListRequest[R]:
-    """Validate a query.
-
-    Raise `ApiError` invalid_parameter or invalid_date_range if a value is invalid. An empty value is invalid.
-    """
+    """Validate a query. Raise `ApiError` invalid_parameter or invalid_date_range. An empty value is invalid."""
     query = {**listing.defaults, **query}
     page = _whole(query, "page", 1, None)
     size = _whole(query, "limit" if "size" not in query and "limit" in query else "size", DEFAULT_SIZE, MAX_SIZE)
@@ -260,10 +240,8 @@ def _nothing(record: Listed) -> tuple[str, ...]:
 
 
 def _dates(query: Mapping[str, str]) -> list[Condition[Any]]:
-    """Return a list with the condition on the creation time, or an empty list if there is none.
-
-    The condition uses whole milliseconds, as records do. The start date is rounded up and the end date down, so that
-    the range is exact (decision L2).
+    """Return the conditions on the creation time, in whole milliseconds, as in records. The start date is rounded up
+    and the end date down, so that the range is exact (decision L2).
     """
     start = _nanoseconds(query, "start_date", 0)
     end = _nanoseconds(query, "end_date", DAY_MS * MS_NS - 1)
@@ -301,15 +279,15 @@ def paginate(request: ListRequest[R], records: Records[R]) -> tuple[Sequence[R],
 
 
 def _is_indexed(request: ListRequest[R], total: int, start: int) -> bool:
-    """Return True if using an index is cheaper than reading records from the end of the list that is nearer to the
-    page.
-    """
+    """Return True if an index is cheaper than reading records from the end of the list that is nearer to the page."""
     if request.conditions or request.sort is not None:
         return total > FEW
     return FEW < start < total - FEW
 
 
-def _look_through(request: ListRequest[R], records: Ordered[R], start: int) -> tuple[list[R], int]:
+def _look_through(
+    request: ListRequest[R], records: Sequence[R] | dict_values[str, R], start: int
+) -> tuple[list[R], int]:
     if not request.conditions and request.sort is None:
         total = len(records)
         end = min(start + request.size, total)
@@ -336,7 +314,7 @@ def _look_up(request: ListRequest[R], table: Table[R], start: int) -> tuple[list
     return [rows[number] for number in page], total
 
 
-def _cut(records: Ordered[R], start: int, end: int, *, newest_first: bool) -> list[R]:
+def _cut(records: Sequence[R] | dict_values[str, R], start: int, end: int, *, newest_first: bool) -> list[R]:
     total = len(records)
     backwards = start > total - end
     if backwards:

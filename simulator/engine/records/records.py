@@ -1,12 +1,12 @@
 """The lifecycle of resources. This is the only module that writes a status.
 
-A record is an immutable row in the store. The kind of a record describes how it behaves (`rows/kind`). Creating a
-resource, or changing its status, writes the row, its history and its events together.
+A record is an immutable row in the store. Creating a resource, or changing its status, writes the row, its history and
+its events together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any, TypedDict
 
@@ -15,11 +15,14 @@ from typing_extensions import TypeVar
 from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.records import indexes
 from simulator.engine.records.conditions import FEW
+from simulator.engine.records.listing import ListRequest, page_of
 from simulator.engine.records.origins import ORIGINS, present_origin
 from simulator.engine.rows.error import ControlError, not_found
 from simulator.engine.rows.event import emit
 from simulator.engine.rows.kind import Kind, Record
+from simulator.engine.rows.operation import Call
 from simulator.engine.text.json import JsonObject, Shown
+from simulator.engine.text.shapes import Page
 from simulator.kernel.dataclass import replace
 from simulator.kernel.journal import HistoryEntry
 from simulator.kernel.machine import Move
@@ -29,13 +32,11 @@ from simulator.kernel.world import World
 
 R = TypeVar("R", bound=Record)
 V = TypeVar("V")
+ShownT = TypeVar("ShownT", bound=Mapping[str, object])
 
 
 def present(value: V | None) -> V:
-    """Return the value of a field that must be set although its type is optional.
-
-    Raise `ValueError` if the field is None.
-    """
+    """Return the value of an optional field that must be set. Raise `ValueError` if it is None."""
     if value is None:
         raise ValueError("this record lacks a field that its type always has")
     return value
@@ -46,10 +47,7 @@ INDEX = TableKey("index", str)
 
 
 class NewFields(TypedDict):
-    """The fields of `Record` that every new record gets.
-
-    Constructors accept them as `**fields`, and mypy checks them.
-    """
+    """The fields of `Record` that every new record gets. Constructors accept them as `**fields`."""
 
     id: str
     environment: str
@@ -98,8 +96,7 @@ def _rendered_for_event(world: World, kind: Kind, record: Record) -> JsonObject:
 def create(world: World, record: R, on: str, when: str = "", *, announced: bool = True) -> R:
     """Create a resource with the initial transition in its state table.
 
-    If `announced` is False, no event is emitted yet: call `announce` after creating everything that belongs to the
-    resource.
+    If `announced` is False, emit no event yet. Call `announce` after creating everything that belongs to the resource.
     """
     kind = kind_of(world, record)
     move = kind.machine.begin(on, when)
@@ -120,10 +117,7 @@ def create(world: World, record: R, on: str, when: str = "", *, announced: bool 
 
 
 def announce(world: World, record: Record, on: str, when: str = "") -> None:
-    """Emit the events for the initial transition of a resource.
-
-    If the transition emits no event, call the listeners for resources that are created without an event.
-    """
+    """Emit the events for the initial transition of a resource, or call the listeners if it emits no event."""
     kind = kind_of(world, record)
     _announce(world, kind, record, kind.machine.begin(on, when))
 
@@ -185,11 +179,7 @@ def _address(world: World, record: Record) -> Address[Any]:
 
 
 def forget_record(world: World, record_id: str) -> None:
-    """Delete the history and the index entries of a record that a fork copied from another world. The caller deletes
-    the row of the record.
-
-    Call this inside a transaction.
-    """
+    """Delete the history and the index entries, but not the row, of a record that a fork copied from another world."""
     world.journal.delete_history(record_id)
     if record_id in world.store[INDEX]:
         world.store[INDEX].delete(record_id)
@@ -215,10 +205,7 @@ _MOST_NAMED = 3
 
 
 def no_resource(world: World, given: str, param: str | None = None) -> ControlError:
-    """Return a 404 error for an unknown id.
-
-    If resources have this value as their reference, the message names them, because users confuse ids and references.
-    """
+    """Return a 404 error for an unknown id. It names resources that have it as their reference, a common mistake."""
     named = []
     if given:
         tables = frozenset(kind.table.name for kind in _kinds(world).values() if kind.listed)
@@ -250,21 +237,13 @@ def _table_names(address: str) -> tuple[str]:
 
 
 def find_moved(world: World, record_id: str) -> Record | None:
-    """Return the resource with an id from the journal of transitions. It may be a resource without an id in the API,
-    such as the account.
-    """
-    found = find(world, record_id)
-    if found is None:
-        ones = (kind.sole(world) for kind in _kinds(world).values() if kind.sole is not None)
-        found = next((one for one in ones if one.id == record_id), None)
-    return found
+    """Return the resource with an id from the journal of transitions, even if the API shows no id of it."""
+    ones = (kind.sole(world) for kind in _kinds(world).values() if kind.sole is not None)
+    return find(world, record_id) or next((one for one in ones if one.id == record_id), None)
 
 
 def existing(world: World, cls: type[R], record_id: str) -> R:
-    """Return a record that must exist, even if it is deleted.
-
-    Raise `LookupError` if it does not exist or has another class.
-    """
+    """Return a record, even if it is deleted. Raise `LookupError` if it does not exist or has another class."""
     record = find(world, record_id)
     if not isinstance(record, cls):
         raise LookupError(f"there is no {cls.__name__} with the id {record_id!r}")
@@ -272,14 +251,23 @@ def existing(world: World, cls: type[R], record_id: str) -> R:
 
 
 def require(table: Table[R], record_id: str, what: str, param: str | None = None) -> R:
-    """Return the record with the id given in a request.
-
-    Raise `ApiError` 404 if the record is missing or deleted. `what` is the kind of record, for the message.
+    """Return the record with the id in a request. Raise `ApiError` 404, with its kind `what`, if it is missing or
+    deleted.
     """
     record = table.get(record_id)
     if record is None:
         raise not_found(what, record_id, param)
     return record
+
+
+def by_id(key: TableKey[R], what: str) -> Callable[[Call], R]:
+    """Return a function that finds the record whose id is the path parameter `{id}`. It raises like `require`."""
+    return lambda call: require(call.world.store[key.of(call.environment)], call.path["id"], what)
+
+
+def page(call: Call[None, ListRequest, None], key: TableKey[R], render: Callable[[World, R], ShownT]) -> Page[ShownT]:
+    """Return a page of the account's records in a table. Deleted records are omitted (decision L6)."""
+    return page_of(call.query, call.world.store[key.of(call.environment)], lambda row: render(call.world, row))
 
 
 def is_deleted(world: World, record_id: str) -> bool:
@@ -288,10 +276,7 @@ def is_deleted(world: World, record_id: str) -> bool:
 
 
 def _write(world: World, kind: Kind, record: Record) -> Table[Any] | None:
-    """Write a record to the table of its kind, and return the table.
-
-    Return None if the kind has its own function (`put`) that stores the record.
-    """
+    """Write a record to the table of its kind. Return the table, or None if the kind stores the record itself."""
     if kind.put is not None:
         kind.put(world, record)
         return None

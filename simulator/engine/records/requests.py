@@ -58,11 +58,7 @@ class BoundedLog(Generic[Entry]):
             self._fit()
 
     def put_back(self, entries: Sequence[Entry], size: int | None = None, dropped: int = 0) -> None:
-        """Fill this empty log with the entries of another log.
-
-        `size` is their size in bytes, or None if it is unknown. `dropped` is the number of entries that the other log
-        had dropped.
-        """
+        """Fill this empty log with the entries of another log, their size in bytes if known, and its `dropped`."""
         self.dropped += dropped
         if size is None or len(entries) > (self.entries.maxlen or 0):
             for entry in entries:
@@ -89,8 +85,8 @@ _ROW_BYTES = 1_000
 class JournalEntry:
     """One API request and its response, with secrets masked.
 
-    `fault` is the id of the fault that applied to the request. `duration_ms` and `wall_ms` (the time at which it
-    arrived) are measured with the machine's monotonic clock, so they differ from run to run.
+    `duration_ms` and `wall_ms` (the time of arrival) are measured with the machine's monotonic clock, so they differ
+    from run to run. `fault` is the id of the fault that applied.
     """
 
     id: Id

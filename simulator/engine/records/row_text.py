@@ -40,27 +40,20 @@ class RowTexts:
         self._forms: dict[type[object], _Form] = {}
 
     def dumps(self, value: object) -> bytes:
-        """Return the JSON for a value whose rows were passed through `ready`.
-
-        Raise `TypeError` for a value of a type that a row cannot contain.
+        """Return the JSON for a value whose rows were passed through `ready`. Raise `TypeError` if a row cannot
+        contain the value.
         """
         return orjson.dumps(value, self._asked, orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME)
 
     def ready(self, row: Any) -> object:
-        """Return a row in the form that `dumps` accepts.
-
-        A row that orjson would write differently from the codec is converted.
-        """
+        """Return a row in the form that `dumps` accepts, converted if orjson would not write it like the codec."""
         kind = type(row)
         if kind is tuple:
             return {TAG: "tuple", "items": [self.ready(item) for item in row]}
         return self._codec.encode(row) if kind in (dict, list, float) else row
 
     def _asked(self, value: Any) -> object:
-        """Convert a value that orjson does not support to a JSON value.
-
-        The value is a record, or it has a type such as `Decimal` or `bytes`.
-        """
+        """Convert a value that orjson does not support, such as a record or `Decimal`, to a JSON value."""
         if type(value) is JsonText and _TAGGED not in (raw := value.read()):
             return orjson.Fragment(raw)
         if type(value) in _PLAIN:

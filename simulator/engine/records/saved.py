@@ -31,10 +31,7 @@ def _adapter(shape: Any) -> TypeAdapter[Any]:
 
 
 def hold_against(shape: Any, value: object, path: str = "", context: object = None) -> None:
-    """Raise `StateError` unless a value matches this TypedDict or model.
-
-    The error contains the path of the problem, which starts with `path`.
-    """
+    """Raise `StateError`, with a path that starts with `path`, unless a value matches this TypedDict or model."""
     try:
         _adapter(shape).validate_python(value, context=context)
     except ValidationError as error:

@@ -12,9 +12,9 @@ from functools import partial
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl
 
-from simulator.engine.records import indexes, traces
+from simulator.engine.records import indexes
 from simulator.engine.records.listing import ListRequest
-from simulator.engine.records.origins import NOTHING_CARRIED, RequestOrigin
+from simulator.engine.records.origins import NOTHING_CARRIED, RequestOrigin, parent_of
 from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.operation import Answer, Call, Operation, Probe
 from simulator.engine.server import pipeline
@@ -58,7 +58,7 @@ class Performer:
             raw = self._validated(request, operation, call)
         if gates_last:
             self._check_gates(operation, call)
-        scenario, trace = self._scenario_of(request, call), traces.parent_of(incoming.headers)
+        scenario, trace = self._scenario_of(request, call), parent_of(incoming.headers)
         origin = RequestOrigin(json_text(raw), scenario, trace) if raw or scenario or trace else NOTHING_CARRIED
         key = idempotency.key_of(operation, incoming)
         if key is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.engine.records import traces
+from simulator.engine.records import origins
 from simulator.engine.rows.action import ActionCall
 from simulator.engine.rows.service import signing_of
 from simulator.engine.rows.signature import Signature
@@ -65,7 +65,7 @@ def prepare(world: World, attempt: Attempt, wall_ms: int) -> SignedRequest:
     timestamp_ms, raw = sending_time_ms(world, wall_ms) - staleness_ms(plan), body_of(world, event, plan)
     signature = signing_of(world).signature
     headers = signed_headers(signature, webhook_key(world, event.environment), timestamp_ms, raw)
-    trace = traces.trace_of(world, event)
+    trace = origins.trace_of(world, event)
     if trace:
-        headers = (*headers, (traces.HEADER, traces.child_of(trace, attempt.id)))
+        headers = (*headers, (origins.TRACE_HEADER, origins.child_of(trace, attempt.id)))
     return falsified(plan, SignedRequest(attempt.url, headers, raw), signature.signature_header)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from simulator.engine.records.conditions import field_getter
-from simulator.engine.records.handlers import by_id, page
 from simulator.engine.records.listing import Listing, ListRequest, page_of
-from simulator.engine.records.records import create, move, new_fields, remove, require, save
+from simulator.engine.records.records import by_id, create, move, new_fields, page, remove, require, save
 from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.event import make, publish
 from simulator.engine.rows.operation import Call, OperationDecorator, Probe, ProbeOutcome

@@ -11,7 +11,7 @@ from simulator.engine.control.history.journal import call_of
 from simulator.engine.control.history.lookups import lookups_of, references_of
 from simulator.engine.control.objects import explaining
 from simulator.engine.control.objects import inspection_shapes as shapes
-from simulator.engine.records import traces
+from simulator.engine.records import origins
 from simulator.engine.records.origins import origin_of
 from simulator.engine.records.records import find, is_deleted, kind_of, render
 from simulator.engine.records.requests import requests_of
@@ -79,7 +79,7 @@ class _Inspection:
         self.allowed = call.simulator.actions.allowed(call.world, record)
 
     def event(self, event: Event) -> shapes.StoryEvent:
-        trace = traces.trace_of(self._world, event)
+        trace = origins.trace_of(self._world, event)
         traced: shapes.Traced = {"traceparent": trace} if trace else {}
         return {
             "id": event.id,

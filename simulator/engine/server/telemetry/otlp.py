@@ -31,7 +31,7 @@ from opentelemetry.semconv.attributes.server_attributes import SERVER_ADDRESS, S
 from opentelemetry.semconv.attributes.url_attributes import URL_FULL, URL_PATH
 from opentelemetry.trace import SpanKind, Status, StatusCode
 
-from simulator.engine.records import traces
+from simulator.engine.records import origins
 from simulator.engine.server.http.messages import Outgoing
 from simulator.engine.server.http.request import Request
 from simulator.engine.webhooks import Attempt, Outcome
@@ -88,7 +88,7 @@ class OtlpSpans:
                 attributes[ERROR_TYPE] = _UNANSWERED if outgoing.cut else str(outgoing.status)
             span = self._tracer.start_span(
                 f"{incoming.method} {route}".rstrip(),
-                _parent(traces.parent_of(incoming.headers)),
+                _parent(origins.parent_of(incoming.headers)),
                 SpanKind.SERVER,
                 attributes,
                 start_time=started_ns,
@@ -103,7 +103,7 @@ class OtlpSpans:
             ended_ns = time.time_ns()
             started_ns = ended_ns - outcome.duration_ms * 1_000_000
             event = world.journal.event(attempt.event_id)
-            sent = dict(outcome.request_headers).get(traces.HEADER, "")
+            sent = dict(outcome.request_headers).get(origins.TRACE_HEADER, "")
             url = urlsplit(attempt.url)
             attributes: dict[str, str | int] = {
                 HTTP_REQUEST_METHOD: "POST",
@@ -121,7 +121,7 @@ class OtlpSpans:
             if not outcome.succeeded:
                 attributes[ERROR_TYPE] = _UNANSWERED if outcome.status is None or outcome.error else str(outcome.status)
             self._ids.given = int(sent.split("-")[2], 16) if sent else 0
-            parent = traces.trace_of(world, event) if sent and event is not None else ""
+            parent = origins.trace_of(world, event) if sent and event is not None else ""
             span = self._tracer.start_span("POST", _parent(parent), SpanKind.CLIENT, attributes, start_time=started_ns)
             self._ids.given = 0
             if not outcome.succeeded:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simulator.engine.records.handlers import by_id, page
 from simulator.engine.records.listing import CREATION_DATES, Filter, Listing, ListRequest, by_field
-from simulator.engine.records.records import create, new_fields, remove
+from simulator.engine.records.records import by_id, create, new_fields, page, remove
 from simulator.engine.rows.operation import Call, OperationDecorator, Variants, specified
 from simulator.engine.text.shapes import Page
 from simulator.providers.ramp import reference

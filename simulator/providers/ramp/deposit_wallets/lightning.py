@@ -6,8 +6,7 @@ from decimal import Decimal
 from hashlib import sha256
 from typing import TypeVar
 
-from simulator.engine.records.handlers import by_id
-from simulator.engine.records.records import create, existing, kind_of, move, new_fields
+from simulator.engine.records.records import by_id, create, existing, kind_of, move, new_fields
 from simulator.engine.rows.action import ActionCall
 from simulator.engine.rows.error import ApiError, invalid, not_found
 from simulator.engine.rows.kind import Arrival

@@ -5,9 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 
 from simulator.engine.records.conditions import field_getter, field_in, field_values, oldest_of
-from simulator.engine.records.handlers import page
 from simulator.engine.records.listing import CREATION_DATES, Listing, ListRequest, by_field, page_of
-from simulator.engine.records.records import announce, create, existing, move, new_fields, save
+from simulator.engine.records.records import announce, create, existing, move, new_fields, page, save
 from simulator.engine.rows.action import Action, ActionCall
 from simulator.engine.rows.error import invalid
 from simulator.engine.rows.kind import Arrival

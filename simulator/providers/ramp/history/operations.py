@@ -5,9 +5,8 @@ separate tables of transactions, which are not listed.
 from __future__ import annotations
 
 from simulator.engine.records.conditions import field_getter, field_values
-from simulator.engine.records.handlers import by_id, page
 from simulator.engine.records.listing import DATES, Bound, Filter, Listing, ListRequest, by_field
-from simulator.engine.records.records import render
+from simulator.engine.records.records import by_id, page, render
 from simulator.engine.rows.operation import Call, OperationDecorator
 from simulator.engine.text.json import Shown
 from simulator.engine.text.shapes import Page

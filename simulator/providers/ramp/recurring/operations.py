@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from simulator.engine.records.conditions import field_getter
-from simulator.engine.records.handlers import by_id, page
 from simulator.engine.records.listing import CREATION_DATES, DATES, Listing, ListRequest, by_field, page_of
-from simulator.engine.records.records import move, present, remove, render, save
+from simulator.engine.records.records import by_id, move, page, present, remove, render, save
 from simulator.engine.rows.error import ApiError, invalid
 from simulator.engine.rows.operation import Call, Variants, specified
 from simulator.engine.text.fields import Nothing

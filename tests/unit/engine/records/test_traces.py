@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.engine.records.traces import child_of, parent_of, read
+from simulator.engine.records.origins import child_of, parent_of, read_trace
 
 TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 
@@ -23,7 +23,7 @@ TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
     ],
 )
 def test_a_well_formed_one_is_taken(given: str, read_as: str) -> None:
-    assert read(given) == parent_of({"traceparent": given}) == read_as
+    assert read_trace(given) == parent_of({"traceparent": given}) == read_as
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_a_well_formed_one_is_taken(given: str, read_as: str) -> None:
     ],
 )
 def test_a_malformed_one_is_none(given: str) -> None:
-    assert read(given) == parent_of({"traceparent": given}) == ""
+    assert read_trace(given) == parent_of({"traceparent": given}) == ""
 
 
 def test_without_one_there_is_none() -> None:
@@ -55,12 +55,12 @@ def test_without_one_there_is_none() -> None:
 
 @given(st.text())
 def test_any_input_parses_to_something_readable_again(text: str) -> None:
-    assert read(text) in ("", read(read(text)))
+    assert read_trace(text) in ("", read_trace(read_trace(text)))
 
 
 def test_child_trace_has_a_derived_span() -> None:
     parent = f"00-{TRACE}-{SPAN}-01"
     child = child_of(parent, "dlv_1")
-    assert child == child_of(parent, "dlv_1") == read(child)
+    assert child == child_of(parent, "dlv_1") == read_trace(child)
     assert child.split("-")[1] == TRACE
     assert len({SPAN, child.split("-")[2], child_of(parent, "dlv_2").split("-")[2]}) == 3

@@ -9,9 +9,8 @@ from starlette.testclient import TestClient
 
 from simulator.engine.faults.in_force import FAULTS
 from simulator.engine.records import conditions, indexes, listing
-from simulator.engine.records.handlers import page
 from simulator.engine.records.listing import Listing, ListRequest
-from simulator.engine.records.records import create, new_fields
+from simulator.engine.records.records import create, new_fields, page
 from simulator.engine.records.requests import requests_of
 from simulator.engine.rows.operation import Call, OperationDecorator
 from simulator.engine.rows.room import Room
