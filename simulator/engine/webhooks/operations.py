@@ -41,12 +41,10 @@ TEST_EVENT = "webhook.test"
     statuses=("enabled",),
 )
 def create_webhook(call: Call[bodies.NewWebhook, None, None]) -> Probe:
-    """Registers a URL for events.
-
-    The URL is tested first. The service sends a signed webhook.test event, and stores the endpoint only if the URL
-    responds with status 200 within 10 seconds. After any other outcome (a redirect, 201, 204, a timeout, a refused
-    connection) the call fails with invalid_webhook_url. A URL that is not a public HTTPS URL is rejected, too. The
-    response does not contain the signing key. The dashboard shows the key.
+    """Registers a URL for events. The URL is tested first. The service sends a signed webhook.test event, and stores
+    the endpoint only if the URL responds with status 200 within 10 seconds. After any other outcome (a redirect, 201,
+    204, a timeout, a refused connection) the call fails with invalid_webhook_url. A URL that is not a public HTTPS URL
+    is rejected, too. The response does not contain the signing key. The dashboard shows the key.
     """
     world, body = call.world, call.body
     _require_url(world, body.url)
@@ -75,10 +73,8 @@ def create_webhook(call: Call[bodies.NewWebhook, None, None]) -> Probe:
     errors=("invalid_webhook_url", "unsupported_event"),
 )
 def update_webhook(call: Call[bodies.WebhookChange, None, Webhook]) -> shapes.WebhookEndpoint | Probe:
-    """Changes the fields that the request contains.
-
-    A new URL is tested in the same way as at registration. A disabled endpoint receives nothing, not even planned
-    retries. After it is enabled again, it receives later events only.
+    """Changes the fields that the request contains. A new URL is tested in the same way as at registration. A disabled
+    endpoint receives nothing, not even planned retries. After it is enabled again, it receives later events only.
     """
     world, body, endpoint = call.world, call.body, call.resource
     sent = body.model_fields_set
@@ -128,10 +124,9 @@ def delete_webhook(call: Call[None, None, Webhook]) -> None:
     errors=("invalid_state",),
 )
 def test_webhook(call: Call[Nothing, None, Webhook]) -> shapes.WebhookTestAnswer:
-    """Sends a webhook.test event to this endpoint only, and returns the envelope.
-
-    The endpoint does not have to subscribe to this event type. The response of the receiver is in the deliveries of the
-    endpoint. A disabled endpoint is rejected with invalid_state.
+    """Sends a webhook.test event to this endpoint only, and returns the envelope. The endpoint does not have to
+    subscribe to this event type. The response of the receiver is in the deliveries of the endpoint. A disabled endpoint
+    is rejected with invalid_state.
     """
     world, endpoint = call.world, call.resource
     if endpoint.status != "enabled":
@@ -197,9 +192,8 @@ DELIVERIES = Listing(
     load=_FIND,
 )
 def list_webhook_deliveries(call: Call[None, ListRequest, Webhook]) -> Page[shapes.WebhookDelivery]:
-    """Lists the delivery attempts of one endpoint, newest first.
-
-    Each attempt contains the receiver's response and the time of the next attempt.
+    """Lists the delivery attempts of one endpoint, newest first. Each attempt contains the receiver's response and the
+    time of the next attempt.
     """
     made = deliveries_of(call.world, call.resource.id)
     query = call.query.ordered(field_getter("sequence"))

@@ -49,11 +49,7 @@ class Token:
     """With a scaled clock, the earliest wall-clock time at which the token expires (decision H17). Otherwise 0."""
 
 
-def _check_pair(key: str, pair: KeyPair) -> None:
-    _check_credential(key)
-
-
-KEY_PAIRS = TableKey("api_keys", KeyPair, per_environment=True, check=_check_pair)
+KEY_PAIRS = TableKey("api_keys", KeyPair, per_environment=True, check=lambda key, pair: _check_credential(key))
 
 
 def _check_token(key: str, token: Token) -> None:

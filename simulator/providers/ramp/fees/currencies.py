@@ -18,7 +18,7 @@ from simulator.kernel.world import World
 from simulator.providers.ramp import reference
 from simulator.providers.ramp.fees.pricing import formula, match
 from simulator.providers.ramp.fees.records import FeeProduct
-from simulator.providers.ramp.reference import ASSETS, LISTINGS, CurrencyListing, network_status, usd_price
+from simulator.providers.ramp.reference import ASSETS, LISTINGS, CurrencyListing, mid_rate, network_status
 from simulator.providers.ramp.shapes import ASSET_CODES, WALLET_NETWORKS, AssetText, WalletNetwork, upper
 
 USD = "USD"
@@ -117,7 +117,7 @@ def render_currency(world: World, environment: str, row: CurrencyRow) -> Currenc
         "name": row.listing.name,
         "decimals": row.listing.decimals,
         "status": row.status,
-        "price": {"currency": USD, "amount": format_decimal(usd_price(world, environment, row.symbol))},
+        "price": {"currency": USD, "amount": format_decimal(mid_rate(world, environment, row.symbol, USD))},
         "min_withdraw": _shown(least),
         "max_withdraw": _shown(None if sent is None else sent.limits.max_amount),
         "send_fees": _shown(cost),

@@ -278,8 +278,7 @@ def list_recurring_payments(call: Call[None, ListRequest, None]) -> Page[shapes.
 
 @operation("GET /recurring-payments/{id}", "One recurring payment", basis="S20", load=_FIND, shows="recurring_payment")
 def get_recurring_payment(call: Call[None, None, RecurringPayment]) -> shapes.RecurringPaymentShape:
-    """Returns one recurring payment with its schedule and counters.
-
-    If the recurring payment was deleted, the request fails with not_found.
+    """Returns one recurring payment with its schedule and counters. If the recurring payment was deleted, the request
+    fails with not_found.
     """
     return rendering.render_recurring(call.world, call.resource)

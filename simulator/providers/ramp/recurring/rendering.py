@@ -20,13 +20,17 @@ from simulator.providers.ramp.shapes import upper
 
 
 def render_recurring(world: World, payment: RecurringPayment) -> shapes.RecurringPaymentShape:
-    destination = payment.destination
+    source: shapes.RecurringSource = {"symbol": payment.symbol, "network": upper(payment.network)}
+    amount, destination = payment.stated.format(payment.amount), payment.destination
     if destination is None:
         withdrawal: shapes.RecurringWithdrawal = {
             "id": payment.id,
             "name": payment.name,
             "type": "withdraw",
-            **_terms(payment),
+            "status": payment.status,
+            "source": source,
+            "amount": amount,
+            "amount_currency": payment.amount_currency,
             "recipient": {"beneficiary_id": present(payment.beneficiary_id)},
             **_end(payment),
         }
@@ -35,29 +39,14 @@ def render_recurring(world: World, payment: RecurringPayment) -> shapes.Recurrin
         "id": payment.id,
         "name": payment.name,
         "type": "send",
-        **_terms(payment),
+        "status": payment.status,
+        "source": source,
+        "amount": amount,
+        "amount_currency": payment.amount_currency,
         "recipient": {"destination": destination},
         **_end(payment),
     }
     return send
-
-
-class _Terms(TypedDict):
-    """The response fields between `type` and `recipient`, which withdrawals and sends share."""
-
-    status: str
-    source: shapes.RecurringSource
-    amount: str
-    amount_currency: str
-
-
-def _terms(payment: RecurringPayment) -> _Terms:
-    return {
-        "status": payment.status,
-        "source": {"symbol": payment.symbol, "network": upper(payment.network)},
-        "amount": payment.stated.format(payment.amount),
-        "amount_currency": payment.amount_currency,
-    }
 
 
 def _end(payment: RecurringPayment) -> shapes.RecurringProgress:

@@ -26,11 +26,11 @@ from simulator.providers.ramp.reference.rates import (
     USD,
     convert_mid,
     cross_rates,
+    mid_rate,
     put_rates,
     ramp_rate,
     rates_over_time,
     swap_rate,
-    usd_price,
 )
 from simulator.providers.ramp.reference.records import (
     ASSET_CODES,

@@ -111,11 +111,6 @@ def mid_rate(world: World, environment: str, asset_code: str, fiat_code: str) ->
     return _value(world, environment, f"mid:{asset_code}:{fiat_code}")
 
 
-def usd_price(world: World, environment: str, asset_code: str) -> Decimal:
-    """Return the current price of an asset in US dollars, as in the currency listing."""
-    return mid_rate(world, environment, asset_code, USD)
-
-
 def swap_rate(world: World, environment: str, source: Currency, target: Currency) -> Decimal:
     """Return the published rate of a swap, as target per unit of source. Raise `KeyError` if there is none."""
     return _value(world, environment, _swap_key(source, target))
