@@ -24,12 +24,8 @@ class Sum(TypedDict):
     amount: Decimal
 
 
-class Posting(TypedDict):
+class Posting(Sum):
     """One debit or credit in an entry. A negative `amount` is a debit."""
-
-    account: str
-    currency: str
-    amount: Decimal
 
 
 class Entry(TypedDict):

@@ -59,7 +59,6 @@ class Tracer:
 
     def __init__(self, plan: Document | None, own: CodeType | None, holding: Holding | None = None) -> None:
         self.holding = holding
-        self._threads = None if holding is None else _Threads(holding, self._lines)
         self.places: list[Document] = []
         self.deaths = 0
         self._plan = plan
@@ -97,7 +96,29 @@ class Tracer:
         """Return the function that traces the lines of a function, or None if it is not part of the application."""
         if not self._active or not self._name_of(frame.f_code):
             return None
-        return self._lines if self._threads is None else self._threads.lines_of(frame) or self._lines
+        in_thread = None if self.holding is None else self._lines_in_thread(frame, self.holding)
+        return in_thread or self._lines
+
+    def _lines_in_thread(self, frame: FrameType, holding: Holding) -> Trace | None:
+        """Begin a piece of work if a thread without one calls a function of the application. Return what traces its
+        lines, or None. A function with a loop does a piece of work in each round.
+        """
+        if scenes.current() is not None or not _is_outermost(frame):
+            return None
+        scene = scenes.begin(WORKER, function=frame.f_code.co_qualname)
+        holding.begun(scene)
+        rounds = _rounds(frame.f_code)
+
+        def trace(frame: FrameType, event: str, argument: object) -> object:
+            if event == "return" or (event == "line" and frame.f_lasti in rounds):
+                holding.round_ended(scene)
+            if event == "return":
+                scenes.end()
+            else:
+                self._lines(frame, event, argument)
+            return trace
+
+        return trace
 
     def _name_of(self, code: CodeType) -> str:
         """Return the file of the application's code, relative to the current directory, or "" for other code."""
@@ -146,35 +167,6 @@ class Tracer:
         assert self._plan is not None
         meant = (self._plan["within"], self._plan["file"], self._plan["line"])
         return key == meant and self._visits[key] == self._plan["visit"]
-
-
-class _Threads:
-    """Finds the outermost functions of the application in its threads. Each call of one is a piece of work. A function
-    with a loop does a piece of work in each round. `lines`: the function that traces all lines.
-    """
-
-    def __init__(self, holding: Holding, lines: Trace) -> None:
-        self._holding = holding
-        self._lines = lines
-
-    def lines_of(self, frame: FrameType) -> Trace | None:
-        """Begin a piece of work for a call in a thread without one. Return what traces its lines, or None."""
-        if scenes.current() is not None or not _is_outermost(frame):
-            return None
-        scene = scenes.begin(WORKER, function=frame.f_code.co_qualname)
-        self._holding.begun(scene)
-        rounds = _rounds(frame.f_code)
-
-        def trace(frame: FrameType, event: str, argument: object) -> object:
-            if event == "return" or (event == "line" and frame.f_lasti in rounds):
-                self._holding.round_ended(scene)
-            if event == "return":
-                scenes.end()
-            else:
-                self._lines(frame, event, argument)
-            return trace
-
-        return trace
 
 
 def _is_outermost(frame: FrameType) -> bool:

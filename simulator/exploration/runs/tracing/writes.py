@@ -59,16 +59,29 @@ class Databases:
         """Connect with the original function of `sqlite3`."""
         before, rest = given[:_BEFORE_FACTORY], given[_BEFORE_FACTORY:]
         whole = rest[0] if rest else more.get("factory", sqlite3.Connection)
-        reporting = _reporting_connection(whole, self._report, self._undo)
+        reporting = self._reporting(whole)
         if not rest:
             more["factory"] = reporting
         made = original(*before, *((reporting, *rest[1:]) if rest else ()), **more)
         self._open.append(made)
         return made
 
-    def _undo(self, one: sqlite3.Connection) -> None:
-        self._committed[id(one)] = one.total_changes
-        self._report(one)
+    def _reporting(self, whole: type[sqlite3.Connection]) -> type[sqlite3.Connection]:
+        """Return a subclass that calls `_report` after every method that can commit, even of its cursors."""
+
+        def cursor(one: Any, factory: type[sqlite3.Cursor] = sqlite3.Cursor) -> sqlite3.Cursor:
+            names = ("execute", "executemany", "executescript", "fetchone", "fetchmany", "fetchall", "__next__")
+            made: sqlite3.Cursor = whole.cursor(one, _reporting(factory, names, lambda at: self._report(at.connection)))
+            return made
+
+        def rollback(one: sqlite3.Connection) -> None:
+            whole.rollback(one)
+            self._committed[id(one)] = one.total_changes
+            self._report(one)
+
+        names = ("execute", "executemany", "executescript", "commit", "close", "__exit__")
+        base = _reporting(whole, names, self._report)
+        return type(whole.__name__, (base,), {"cursor": cursor, "rollback": rollback})
 
     def _report(self, one: sqlite3.Connection) -> None:
         """Record that the current work wrote, if this connection has committed changes since the last check."""
@@ -106,27 +119,6 @@ def _state_of(one: sqlite3.Connection) -> tuple[bool, int | None]:
         return one.in_transaction, one.total_changes
     except sqlite3.ProgrammingError:
         return False, None
-
-
-def _reporting_connection(
-    whole: type[sqlite3.Connection],
-    report: Callable[[sqlite3.Connection], None],
-    undo: Callable[[sqlite3.Connection], None],
-) -> type[sqlite3.Connection]:
-    """Return a subclass that calls `report` after every method that can commit, including methods of its cursors."""
-
-    def cursor(self: Any, factory: type[sqlite3.Cursor] = sqlite3.Cursor) -> sqlite3.Cursor:
-        names = ("execute", "executemany", "executescript", "fetchone", "fetchmany", "fetchall", "__next__")
-        made: sqlite3.Cursor = whole.cursor(self, _reporting(factory, names, lambda one: report(one.connection)))
-        return made
-
-    names = ("execute", "executemany", "executescript", "commit", "close", "__exit__")
-
-    def rollback(self: sqlite3.Connection) -> None:
-        whole.rollback(self)
-        undo(self)
-
-    return type(whole.__name__, (_reporting(whole, names, report),), {"cursor": cursor, "rollback": rollback})
 
 
 def _reporting(whole: type, names: Iterable[str], report: Callable[[Any], None]) -> type:
