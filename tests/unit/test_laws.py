@@ -188,7 +188,6 @@ def test_the_web_framework_stays_in_the_shells_that_serve() -> None:
     before_a_replica = (
         "simulator/engine/durable/shared/fallback.py",
         "simulator/engine/durable/shared/proxy.py",
-        "simulator/engine/durable/shared/proof.py",
     )
     assert (
         outside(

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import orjson
 
@@ -23,7 +23,6 @@ from simulator.engine.text.json import dumps
 from simulator.engine.webhooks.courier.courier import wall_clock_ms
 from simulator.engine.worlds.quotas import objects_of
 from simulator.engine.worlds.simulator import Simulator, Snapshot
-from simulator.kernel.dataclass import dataclass
 from simulator.kernel.table import Write
 from simulator.kernel.world import World
 
@@ -86,15 +85,8 @@ class TrackedWorld:
         self.is_large = entry_bytes > max(COMPACT_BYTES, COMPACT_TIMES * base_bytes)
 
 
-@dataclass(frozen=True)
-class Folding:
-    """A request to merge a world's entries (saved changes) into a new base (full state)."""
-
-    tracked: TrackedWorld
-    number: int
-    """The number of the last entry to merge."""
-    parts: Callable[[], Iterator[bytes]]
-    """Returns the parts of the new base."""
+Folding: TypeAlias = tuple[TrackedWorld, int, Callable[[], Iterator[bytes]]]
+"""A world whose entries must be merged into a base, the number of the last entry, and the parts of the new base."""
 
 
 class OfServer:
@@ -218,7 +210,7 @@ class Batches:
             changes.append(backend.WorldChanged(world_id, tracked.number, partial(entry_bytes, self._texts, entry)))
             if tracked.is_large:
                 tracked.is_large, tracked.entry_bytes = False, 0
-                folding.append(Folding(tracked, tracked.number, self._parts(world, saved)))
+                folding.append((tracked, tracked.number, self._parts(world, saved)))
         return backend.Batch((*changes, *snapshots), self.of_server.changes(), uses), folding
 
     def _uses_to_save(self, dirty: Iterable[str]) -> Iterator[tuple[str, Use]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import struct
+from contextlib import ExitStack
 from errno import EDQUOT, ENOSPC
 from pathlib import Path
 
@@ -34,7 +35,7 @@ class FileLock:
     """
 
     def __init__(self, path: Path) -> None:
-        self._files: list[int] = []
+        self._files = ExitStack()
         if fcntl is None:
             raise StoreError(
                 "a SQLite store needs file locks that this system does not have: run the server in a container, or "
@@ -79,11 +80,9 @@ class FileLock:
             raise StoreError(
                 f"{str(named)!r} cannot be written ({error.strerror}): give this user write access to it"
             ) from None
-        self._files.append(file)
+        self._files.callback(os.close, file)
         return file
 
     def release(self) -> None:
         """Release both locks. Close the database first: closing any descriptor of a file ends all its locks."""
-        for file in reversed(self._files):
-            os.close(file)
-        self._files = []
+        self._files.close()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from decimal import Decimal
 from time import perf_counter
 from typing import Any
@@ -222,15 +222,15 @@ class PersistenceLayer(Persistence):
             self._begin()
         self._batches.add_up(sizes)
         for one in folding:
-            self._spawn(self._fold(one))
+            self._spawn(self._fold(*one))
 
-    async def _fold(self, folding: Folding) -> None:
+    async def _fold(self, tracked: TrackedWorld, number: int, parts: Callable[[], Iterator[bytes]]) -> None:
         """Merge a world's entries into a new base. If this fails, they remain and are merged later."""
-        tracked, world_id = folding.tracked, folding.tracked.world.id
+        world_id = tracked.world.id
         if self._tracked.get(world_id) is not tracked:
             return
         try:
-            size = await self._backend.compact(world_id, folding.number, folding.parts)
+            size = await self._backend.compact(world_id, number, parts)
         except StoreError as error:
             _log.error("the log entries of the world %s could not be compacted: %s", world_id, error)
             return

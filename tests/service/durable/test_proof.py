@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from simulator.engine.durable.shared.proof import FORWARDED, PROOF, proof_of, proved_world, take_out
+from simulator.engine.durable.shared.proxy import FORWARDED, PROOF, proof_of, proved_world, take_out
 
 SECRET = b"drawn by the database"
 CALL: dict[str, Any] = {

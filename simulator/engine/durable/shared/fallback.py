@@ -18,8 +18,7 @@ from simulator.engine.control.access import Access
 from simulator.engine.control.app import Admission
 from simulator.engine.durable.backend import StoreError
 from simulator.engine.durable.shared.ownership import Forward, Outcome, Reason, Refuse, Serve
-from simulator.engine.durable.shared.proof import proved_world, take_out
-from simulator.engine.durable.shared.proxy import REFUSED, forward
+from simulator.engine.durable.shared.proxy import REFUSED, forward, proved_world, take_out
 from simulator.engine.durable.shared.sharing import Sharing
 from simulator.engine.durable.shared.wanted import Finder, Wanted, object_of
 from simulator.engine.rows.error import ApiError, ControlError

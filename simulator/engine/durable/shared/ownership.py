@@ -275,14 +275,14 @@ class Ownership:
 
     def settled(self, session: int, world: str) -> list[Step]:
         """Release a world after all its writes were saved."""
-        if self._is_former(session):
+        if self.is_former(session):
             return []
         self._held[world].state = "left"
         return [Unload(world), Release(session, world)]
 
     def released(self, session: int, world: str) -> list[Step]:
         """Handle the database's confirmation that this replica has released a world."""
-        if self._is_former(session):
+        if self.is_former(session):
             return []
         waiting = self._held.pop(world).waiting
         return [*self._all(waiting), *self._drained()]
@@ -294,7 +294,7 @@ class Ownership:
 
     def granted(self, session: int, world: str, epoch: int) -> list[Step]:
         """Serve the waiting requests of a world whose lock was acquired and whose state was read."""
-        if self._is_former(session):
+        if self.is_former(session):
             return []
         self._owners.pop(world, None)
         held = self._held[world]
@@ -305,7 +305,7 @@ class Ownership:
 
     def denied(self, session: int, world: str, owner: str | None) -> list[Step]:
         """Handle a world whose lock another connection holds. `owner` is the saved address of the world's owner."""
-        if self._is_former(session):
+        if self.is_former(session):
             return []
         waiting = self._held.pop(world).waiting
         # An earlier connection of this replica may still hold the lock, if the database has not noticed that it was
@@ -320,7 +320,7 @@ class Ownership:
 
     def absent(self, session: int, world: str) -> list[Step]:
         """Handle a world that does not exist, so that it cannot be locked."""
-        if self._is_former(session):
+        if self.is_former(session):
             return []
         steps: list[Step] = []
         for ask in self._held.pop(world).waiting:
@@ -338,7 +338,7 @@ class Ownership:
         All worlds are removed from memory. Unconfirmed writes may be in the database, and other replicas may own the
         worlds.
         """
-        if self._is_former(session):
+        if self.is_former(session):
             return []
         self.is_connected = False
         steps: list[Step] = []
@@ -350,7 +350,8 @@ class Ownership:
         self._held.clear()
         return [*steps, *(self._drained() or [Connect()])]
 
-    def _is_former(self, session: int) -> bool:
+    def is_former(self, session: int) -> bool:
+        """Return True if a connection has been lost or replaced."""
         return session != self.session or not self.is_connected
 
 

@@ -202,9 +202,6 @@ class Sharing(PersistenceLayer):
     def _again(self, ticket: int) -> None:
         self._do(self.machine.again(ticket))
 
-    def _is_former(self, session: int) -> bool:
-        return session != self.machine.session or not self.machine.is_connected
-
     async def _try_lock(self, step: ownership.TryLock) -> None:
         session, world = step.session, step.world
         claim = await self.store.claim(world, creates=step.creates)
@@ -218,9 +215,9 @@ class Sharing(PersistenceLayer):
                     stored = await self.store.load(world)
                     self._batches.of_server.take_in(await self.store.server())
                     base, snapshots = await asyncio.to_thread(self._loader.decode, stored)
-                    if not self._is_former(session):
+                    if not self.machine.is_former(session):
                         self._loader.let_live(stored, base, snapshots)
-                elif not claim.is_there and world == DEFAULT_WORLD and not self._is_former(session):
+                elif not claim.is_there and world == DEFAULT_WORLD and not self.machine.is_former(session):
                     self._make_default()
             except StoreDamaged as error:
                 _log.error("the world %s cannot be read: %s", world, error)
@@ -229,7 +226,7 @@ class Sharing(PersistenceLayer):
             self._do(self.machine.granted(session, world, claim.epoch))
 
     async def _settle(self, step: ownership.Settle) -> None:
-        while not self._is_former(step.session):
+        while not self.machine.is_former(step.session):
             unsettled = self.unsettled()
             if unsettled is not None:
                 await asyncio.shield(unsettled)
