@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from decimal import Decimal
@@ -68,12 +69,19 @@ def changes(old: Observed, new: Observed, accepted: Sequence[Accepted] = ()) -> 
     """Compare two observed files. Accepted changes are counted in `accepted` and are not in the result."""
     before, after = _decided(old.verdicts), _decided(new.verdicts)
     both = [one for one in before if one in after]
-    comparison = _Facts()
     found = [Change("verdict", one, before[one], after[one]) for one in both if before[one] != after[one]]
-    found += comparison.compare(old.facts, new.facts)
     left_out = [f"{one} is decided in one file only" for one in sorted(before.keys() ^ after.keys())]
+    counts = Counter[str]()
+    for name in [*old.facts, *(name for name in new.facts if name not in old.facts)]:
+        if name in old.facts and name in new.facts and name != _NOT_FACTS:
+            is_partial = name in _COMPARED.partial
+            found += _compared(f"facts.{name}", old.facts[name], new.facts[name], counts, is_partial=is_partial)
+        elif name != _NOT_FACTS:
+            left_out.append(f"facts.{name} is in one file only")
+    if counts["moved"]:
+        left_out.append(f"{counted(counts['moved'], 'rate or price', 'rates and prices')} moved with the market")
     changed = [one for one in found if not any(entry.excuses(vars(one)) for entry in accepted)]
-    return Changes(len(both), comparison.compared, changed, left_out + comparison.left_out, accepted)
+    return Changes(len(both), counts["compared"], changed, left_out, accepted)
 
 
 def _decided(verdicts: Mapping[str, Shown]) -> dict[str, str]:
@@ -84,48 +92,28 @@ def _decided(verdicts: Mapping[str, Shown]) -> dict[str, str]:
     }
 
 
-class _Facts:
-    """Compares the facts about the service (such as limits and rates) in two files."""
-
-    def __init__(self) -> None:
-        self.compared = 0
-        self.left_out: list[str] = []
-        self._moved = 0
-        """The number of changed values that follow the market."""
-
-    def compare(self, old: Shown, new: Shown) -> list[Change]:
-        found: list[Change] = []
-        for name in [*old, *(name for name in new if name not in old)]:
-            if name == _NOT_FACTS:
-                continue
-            if name in old and name in new:
-                found += self._compare(f"facts.{name}", old[name], new[name], is_partial=name in _COMPARED.partial)
-            else:
-                self.left_out.append(f"facts.{name} is in one file only")
-        if self._moved:
-            self.left_out.append(f"{counted(self._moved, 'rate or price', 'rates and prices')} moved with the market")
-        return found
-
-    def _compare(self, place: str, old: object, new: object, *, is_partial: bool = False) -> Iterator[Change]:
-        before, after = _entries(old), _entries(new)
-        if before is None or after is None:
-            yield from self._values(place, old, new)
-            return
-        for name in [*before, *(name for name in after if name not in before)]:
-            here = f"{place}.{name}"
-            if name in before and name in after:
-                if name in _COMPARED.market:
-                    self._moved += before[name] != after[name]
-                else:
-                    yield from self._compare(here, before[name], after[name])
-            elif not is_partial:
-                self.compared += 1
-                yield Change("fact", here, *("present" if name in side else "absent" for side in (before, after)))
-
-    def _values(self, place: str, old: object, new: object) -> Iterator[Change]:
-        self.compared += 1
+def _compared(
+    place: str, old: object, new: object, counts: Counter[str], *, is_partial: bool = False
+) -> Iterator[Change]:
+    """Yield the changes of a fact about the service, such as a limit or a rate. Count in `counts` the values that are
+    `compared`, and the changed ones that have `moved` with the market.
+    """
+    before, after = _entries(old), _entries(new)
+    if before is None or after is None:
+        counts["compared"] += 1
         if _number(old) != _number(new):
             yield Change("fact", place, _said(old), _said(new))
+        return
+    for name in [*before, *(name for name in after if name not in before)]:
+        here = f"{place}.{name}"
+        if name in before and name in after:
+            if name in _COMPARED.market:
+                counts["moved"] += before[name] != after[name]
+            else:
+                yield from _compared(here, before[name], after[name], counts)
+        elif not is_partial:
+            counts["compared"] += 1
+            yield Change("fact", here, *("present" if name in side else "absent" for side in (before, after)))
 
 
 def _entries(value: object) -> dict[str, object] | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import partial
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 
 from simulator.conformance.bench import WITHOUT, Bench, MissingData, Need, SetupRefused, finding
 from simulator.conformance.rules import AssumedPoint, Finding, Rule, Tally
@@ -18,7 +18,7 @@ from simulator.engine.text.json import JsonObject
 from simulator.engine.text.progress import SILENT, ProgressListener
 from simulator.kernel.dataclass import dataclass
 
-Faults = Callable[[Answer], Iterator[tuple[str, str | None]]]
+Checked: TypeAlias = Iterator[tuple[str, str | None]]
 """Yields each path that is checked in a response, with the fault found there or None."""
 
 
@@ -36,14 +36,14 @@ class Always:
     """A rule that applies to every response."""
 
     rule: Rule
-    faults: Faults
+    faults: Callable[[Answer], Checked]
 
 
 def _law(name: str, basis: str, *needs: Need, promise: bool) -> Callable[[Callable[[Bench], None]], Law]:
     return lambda check: Law(Rule(name, _title(check), basis, promise), check, needs)
 
 
-def _always(name: str, basis: str, *, promise: bool) -> Callable[[Faults], Always]:
+def _always(name: str, basis: str, *, promise: bool) -> Callable[[Callable[[Answer], Checked]], Always]:
     return lambda faults: Always(Rule(name, _title(faults), basis, promise), faults)
 
 

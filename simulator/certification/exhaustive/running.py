@@ -103,8 +103,8 @@ def run(
 def _searched(bound: Bound, case: Case, books: Books, deadline: float, noted: Callable[[str], None]) -> FlowReport:
     started = time.monotonic()
     search, known = Search(case.bounds), dict[Path, Outcome]()
-    with opened(bound.state, bound.snapshot, bound.restore, case.stage.variables) as application:
-        player = Saving(case, books, application) if application else Replaying(case, books, bound.workers)
+    with opened(bound.state, bound.snapshot, bound.restore, case.stage.variables) as save:
+        player = Saving(case, books, save) if save else Replaying(case, books, bound.workers)
         with player.begun():
             while plays := search.level():
                 if bound.depth is not None and len(plays[0].path) > bound.depth:

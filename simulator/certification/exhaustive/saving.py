@@ -8,13 +8,14 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import field, replace
+from functools import partial
 from itertools import count
 from pathlib import Path as FilePath
 from random import Random
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from simulator.certification.exhaustive.bounds import BEFORE_ANSWER, Path
 from simulator.certification.exhaustive.judging import Books
@@ -33,85 +34,67 @@ NOT_SAVED = (
 )
 
 
-class Application(Protocol):
-    """Saves and restores the state of the application that is tested. Raises `Unusable` if that fails."""
-
-    def save(self) -> Saved: ...
-
-    def restore(self, saved: Saved) -> None: ...
-
-
 @dataclass(frozen=True)
 class Saved:
     """A saved state of the application."""
 
     key: str
     """Equal states have equal keys."""
-    place: str = ""
-    """The file written by a command."""
-    copy: sqlite3.Connection | None = None
+    restore: Callable[[], None]
 
 
-@dataclass
-class SqliteFile:
-    """An application whose whole state is in one SQLite file."""
+Save: TypeAlias = Callable[[], Saved]
+"""Saves the state of the application that is tested. Saving and restoring raise `Unusable` if they fail."""
 
-    file: FilePath
 
-    def save(self) -> Saved:
-        copy = sqlite3.connect(":memory:", check_same_thread=False)
-        with self._opened() as live:
-            live.backup(copy)
-        digest = hashlib.sha256("\n".join(copy.iterdump()).encode())
-        return Saved(digest.hexdigest(), copy=copy)
+def _copied(file: FilePath) -> Saved:
+    """Save the state of an application whose whole state is in one SQLite file."""
+    copy = sqlite3.connect(":memory:", check_same_thread=False)
+    with _connected(file) as live:
+        live.backup(copy)
 
-    def restore(self, saved: Saved) -> None:
+    def restore() -> None:
         # A backup takes the locks and updates the counters on which the application's connections rely. Replacing the
         # file would not.
-        assert saved.copy is not None
-        with self._opened() as live:
+        with _connected(file) as live:
             live.execute("PRAGMA synchronous = OFF")
-            saved.copy.backup(live)
+            copy.backup(live)
 
-    @contextmanager
-    def _opened(self) -> Iterator[sqlite3.Connection]:
-        try:
-            with closing(sqlite3.connect(self.file, isolation_level=None, timeout=10)) as live:
-                yield live
-        except sqlite3.Error as error:
-            raise Unusable(f"--state: {self.file} cannot be copied: {error}") from None
+    return Saved(hashlib.sha256("\n".join(copy.iterdump()).encode()).hexdigest(), restore)
 
 
-@dataclass
-class Commands:
-    """An application whose state is saved and restored with commands."""
+@contextmanager
+def _connected(file: FilePath) -> Iterator[sqlite3.Connection]:
+    try:
+        with closing(sqlite3.connect(file, isolation_level=None, timeout=10)) as live:
+            yield live
+    except sqlite3.Error as error:
+        raise Unusable(f"--state: {file} cannot be copied: {error}") from None
 
-    snapshot: str
-    undo: str
-    variables: Mapping[str, str]
-    directory: FilePath
-    _numbers: Iterator[int] = field(default_factory=count)
 
-    def save(self) -> Saved:
-        place = self.directory / str(next(self._numbers))
-        printed("--snapshot", self.snapshot, {**self.variables, "SNAPSHOT": str(place)})
-        key = hashlib.sha256(place.read_bytes()).hexdigest() if place.is_file() else place.name
-        return Saved(key, str(place))
+def _commanded(snapshot: str, restore: str, variables: Mapping[str, str], place: FilePath) -> Saved:
+    """Save the state of an application with a command, which may write it to `place`."""
+    variables = {**variables, "SNAPSHOT": str(place)}
+    printed("--snapshot", snapshot, variables)
+    key = hashlib.sha256(place.read_bytes()).hexdigest() if place.is_file() else place.name
 
-    def restore(self, saved: Saved) -> None:
-        printed("--restore", self.undo, {**self.variables, "SNAPSHOT": saved.place})
+    def undo() -> None:
+        printed("--restore", restore, variables)
+
+    return Saved(key, undo)
 
 
 @contextmanager
 def opened(
     file: FilePath | None, snapshot: str | None, restore: str | None, variables: Mapping[str, str]
-) -> Iterator[Application | None]:
-    """Yield the object that saves the application's state, or None if no option specifies how."""
+) -> Iterator[Save | None]:
+    """Yield the function that saves the application's state, or None if no option specifies how."""
     if file is not None:
-        yield SqliteFile(file)
+        yield partial(_copied, file)
     elif snapshot is not None and restore is not None:
         with tempfile.TemporaryDirectory() as directory:
-            yield Commands(snapshot, restore, variables, FilePath(directory))
+            places = map(FilePath(directory).joinpath, map(str, count()))
+            yield lambda: _commanded(snapshot, restore, variables, next(places))
     else:
         yield None
 
@@ -166,7 +149,7 @@ class Saving:
 
     case: Case
     books: Books
-    application: Application
+    save: Save
     batch: int = 32
     _nodes: dict[Path, tuple[SavedOrder, Saved]] = field(default_factory=dict)
     """The states of the order and the application after each path."""
@@ -183,13 +166,13 @@ class Saving:
             self.world = World(self.case)
             stack.callback(self.world.delete)
             self.world.save(0, 0)
-            self.start = self.application.save()
+            self.start = self.save()
             stack.callback(lambda: self.world.restore(0, 0))
-            stack.callback(lambda: self.application.restore(self.start))
+            stack.callback(self.start.restore)
             before = self.books.calm()
             if self.books.quiesce is None:
                 self.books.is_prompt = is_prompt(self._fresh(()), self.books)
-            if self.books.read() != before and self.application.save().key == self.start.key:
+            if self.books.read() != before and self.save().key == self.start.key:
                 raise Unusable(NOT_SAVED)
             yield
 
@@ -205,7 +188,7 @@ class Saving:
     def _outcome(self, path: Path) -> Outcome:
         if path and path[-1].name != BEFORE_ANSWER:
             before, saved = self._nodes[path[:-1]]
-            self.application.restore(saved)
+            saved.restore()
             order = before.branch()
             # The world may be at a later step of this order, or in the state of another order.
             self.world.restore(order.number, max(order.phase, self.case.step(path[-1].event or 0)))
@@ -214,7 +197,7 @@ class Saving:
             order = self._fresh(path)
         if not self.books.is_prompt:
             self.books.calm()
-        saved = self.application.save()
+        saved = self.save()
         self._nodes[path] = order, saved
         if saved.key not in self._read:
             self._read[saved.key] = self.books.calm()
@@ -237,7 +220,7 @@ class Saving:
         """Restore the states that were saved before the run. Create an order with the command `early`, and save its
         state after each step.
         """
-        self.application.restore(self.start)
+        self.start.restore()
         self.world.restore(0, 0)
         made, _ = self.case.early(path)
         order = SavedOrder(self.case, made.order, made.phase, "", made.refused, made.problems, made.events, self.world,
@@ -257,7 +240,7 @@ class Saving:
         paths = [path for path in known if path and path[0].name != BEFORE_ANSWER]
         root, saved = self._nodes[()]
         for path in Random(seed).sample(paths, min(_CHECKED, len(paths))):
-            self.application.restore(saved)
+            saved.restore()
             order = root.branch()
             self.world.restore(order.number, order.phase)
             for move in path:

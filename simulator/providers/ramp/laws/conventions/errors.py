@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from simulator.conformance.bench import Bench
-from simulator.conformance.laws import Refusal, always_guess, always_promise, changed, guess, promise, refusals
+from simulator.conformance.laws import Checked, Refusal, always_guess, always_promise, changed, guess, promise, refusals
 from simulator.conformance.service import Answer
 from simulator.engine.text.json import JsonObject
 from simulator.engine.vocabulary.vocabulary import collected
@@ -16,7 +14,7 @@ _CODES = collected(PROVIDER).errors
 
 
 @always_promise("errors.envelope", "Error envelope")
-def envelope(answer: Answer) -> Iterator[tuple[str, str | None]]:
+def envelope(answer: Answer) -> Checked:
     """Every error response contains the error envelope with a code and a message."""
     if answer.status >= 400:
         error = answer.body.get("error")
@@ -25,7 +23,7 @@ def envelope(answer: Answer) -> Iterator[tuple[str, str | None]]:
 
 
 @always_promise("errors.status", "Errors: the status of each code")
-def status_of_code(answer: Answer) -> Iterator[tuple[str, str | None]]:
+def status_of_code(answer: Answer) -> Checked:
     """Each error code in the catalogue of errors is returned with its documented status."""
     row = _CODES.get(answer.code or "")
     # The catalogue has no separate code for 405.
@@ -38,7 +36,7 @@ CODES_NOT_SHOWN = ("POST /wallet/send", "POST /wallet/send/estimate", "POST /wal
 
 
 @always_promise("errors.known_code", "Errors")
-def known_code(answer: Answer) -> Iterator[tuple[str, str | None]]:
+def known_code(answer: Answer) -> Checked:
     """The code of each error is in the catalogue of errors."""
     # The specification does not list error codes for unknown methods, for illegal transitions, or for sends and
     # withdrawals.
@@ -47,7 +45,7 @@ def known_code(answer: Answer) -> Iterator[tuple[str, str | None]]:
 
 
 @always_guess("request_id.same", "H11")
-def request_id_same(answer: Answer) -> Iterator[tuple[str, str | None]]:
+def request_id_same(answer: Answer) -> Checked:
     """An error's request_id equals the X-Request-Id header."""
     if answer.code is not None and answer.headers.get("x-request-id"):
         found = answer.part("error").get("request_id")
@@ -56,7 +54,7 @@ def request_id_same(answer: Answer) -> Iterator[tuple[str, str | None]]:
 
 
 @always_promise("answer.internal_error", "Errors: internal_error")
-def internal_error(answer: Answer) -> Iterator[tuple[str, str | None]]:
+def internal_error(answer: Answer) -> Checked:
     """No call in this run causes an internal error."""
     yield "status", f"returns {answer.short}" if answer.status == 500 else None
 

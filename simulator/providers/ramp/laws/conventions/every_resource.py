@@ -7,21 +7,21 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 from simulator.conformance.bench import shown
-from simulator.conformance.laws import always_promise
+from simulator.conformance.laws import Checked, always_promise
 from simulator.conformance.service import Answer
 
 _UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]00:?00)")
 
 
 @always_promise("time.utc", "General conventions: ISO 8601 UTC")
-def utc(answer: Answer) -> Iterator[tuple[str, str | None]]:
+def utc(answer: Answer) -> Checked:
     """Timestamps are in ISO 8601 format and in UTC."""
     for place, value in _moments("", answer.body):
         yield place, None if _UTC.fullmatch(value) else f"{place} is {shown(value)}, which is not in UTC"
 
 
 @always_promise("time.order", "created_at, updated_at")
-def order(answer: Answer) -> Iterator[tuple[str, str | None]]:
+def order(answer: Answer) -> Checked:
     """updated_at and expires_at are not earlier than created_at."""
     made = answer.body.get("created_at")
     for name in ("updated_at", "expires_at"):
@@ -32,7 +32,7 @@ def order(answer: Answer) -> Iterator[tuple[str, str | None]]:
 
 
 @always_promise("transaction.no_hash", "Ramp transaction, Wallet transaction: tx_hash")
-def no_hash(answer: Answer) -> Iterator[tuple[str, str | None]]:
+def no_hash(answer: Answer) -> Checked:
     """A transaction that awaits a payment or is pending has no tx_hash."""
     # A transaction that awaits a deposit may have a tx_hash, because a detected, unconfirmed deposit is already on
     # the chain.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from datetime import datetime
 
 from simulator.conformance.bench import Bench
-from simulator.conformance.laws import Refusal, always_promise, promise, refusals
+from simulator.conformance.laws import Checked, Refusal, always_promise, promise, refusals
 from simulator.conformance.service import Answer
 from simulator.providers.ramp.laws import stock
 from simulator.providers.ramp.laws.account.webhooks import receiving
@@ -19,7 +19,7 @@ COMMON = "Common list parameters"
 
 
 @always_promise("page.total_pages", "Pagination envelope")
-def total_pages(answer: Answer) -> Iterator[tuple[str, str | None]]:
+def total_pages(answer: Answer) -> Checked:
     """total_pages is total divided by size, rounded up."""
     if answer.ok and "pagination" in answer.body:
         wanted = -(-int(answer.number("pagination.total")) // int(answer.number("pagination.size")))
@@ -28,7 +28,7 @@ def total_pages(answer: Answer) -> Iterator[tuple[str, str | None]]:
 
 
 @always_promise("page.rows", "Pagination envelope")
-def page_rows(answer: Answer) -> Iterator[tuple[str, str | None]]:
+def page_rows(answer: Answer) -> Checked:
     """Each page contains `size` items, except for the last page, which contains the rest."""
     if answer.ok and "pagination" in answer.body:
         number, size, total = (int(answer.number(f"pagination.{name}")) for name in ("page", "size", "total"))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from decimal import Decimal
 
 from simulator.conformance.bench import Bench, MissingData
-from simulator.conformance.laws import Refusal, always_promise, guess, promise, refusals
+from simulator.conformance.laws import Checked, Refusal, always_promise, guess, promise, refusals
 from simulator.conformance.service import Answer, pages
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.providers.ramp.laws import steering, stock
@@ -130,7 +129,7 @@ def inactive(bench: Bench) -> None:
 
 
 @always_promise("rate.inverse", "Rate: inverse_rate")
-def inverse(answer: Answer) -> Iterator[tuple[str, str | None]]:
+def inverse(answer: Answer) -> Checked:
     """inverse_rate is one divided by rate."""
     if answer.operation == "GET /rates" and answer.ok:
         product = answer.number("rate") * answer.number("inverse_rate")

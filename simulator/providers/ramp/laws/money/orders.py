@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from decimal import Decimal
 
 from simulator.conformance.bench import Bench
-from simulator.conformance.laws import always_promise, guess, promise
+from simulator.conformance.laws import Checked, always_promise, guess, promise
 from simulator.conformance.service import Answer
 from simulator.providers.ramp.laws import stock
 
@@ -14,7 +13,7 @@ ORDER = "GET /orders/{order_id}"
 
 
 @always_promise("order.total_fees", "Order: total_fees")
-def total_fees(answer: Answer) -> Iterator[tuple[str, str | None]]:
+def total_fees(answer: Answer) -> Checked:
     """An order's total_fees is the sum of its network fee and its exchange fee."""
     if answer.operation == ORDER and answer.ok and answer.body.get("total_fees") is not None:
         parts = sum(Decimal(answer.body[name] or 0) for name in ("network_fee", "exchange_fee"))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from decimal import Decimal
 
 from simulator.conformance.bench import Bench
-from simulator.conformance.laws import Refusal, always_guess, always_promise, guess, promise, refusals
+from simulator.conformance.laws import Checked, Refusal, always_guess, always_promise, guess, promise, refusals
 from simulator.conformance.service import Answer
 from simulator.providers.ramp.laws import stock
 
@@ -22,7 +21,7 @@ def instant(text: str) -> datetime:
 
 
 @always_promise("quote.validity", "Quotes lock rate and fees for exactly 30 minutes")
-def lifetime(answer: Answer) -> Iterator[tuple[str, str | None]]:
+def lifetime(answer: Answer) -> Checked:
     """A quote of any kind expires 30 minutes after its creation."""
     if answer.operation in QUOTING and answer.ok:
         lives = instant(answer.text("expires_at")) - instant(answer.text("created_at"))
@@ -30,7 +29,7 @@ def lifetime(answer: Answer) -> Iterator[tuple[str, str | None]]:
 
 
 @always_promise("fee.total", "Fee object; Fee formula")
-def fee_total(answer: Answer) -> Iterator[tuple[str, str | None]]:
+def fee_total(answer: Answer) -> Checked:
     """The total fee is the sum of the processing or app fee and the network fee."""
     fee = answer.body.get("fee")
     if answer.ok and isinstance(fee, dict) and "total" in fee:
@@ -50,7 +49,7 @@ def received(answer: Answer) -> tuple[str, Decimal, Decimal]:
 
 
 @always_promise("quote.arithmetic", "Ramp quote, Swap quote, Buy quote, Withdraw quote: amounts, rate and fee")
-def arithmetic(answer: Answer) -> Iterator[tuple[str, str | None]]:
+def arithmetic(answer: Answer) -> Checked:
     """The received amount is the paid amount minus the fee, converted at the locked rate, except for rounding."""
     if answer.operation in QUOTING and answer.ok:
         place, out, wanted = received(answer)
@@ -61,7 +60,7 @@ def arithmetic(answer: Answer) -> Iterator[tuple[str, str | None]]:
 
 
 @always_guess("quote.rounding", "M3")
-def rounding(answer: Answer) -> Iterator[tuple[str, str | None]]:
+def rounding(answer: Answer) -> Checked:
     """The received amount is rounded down, by less than 0.01."""
     if answer.operation in QUOTING and answer.ok:
         place, out, wanted = received(answer)
