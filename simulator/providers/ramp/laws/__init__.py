@@ -2,7 +2,7 @@
 
 from simulator.conformance.laws import RequestHooks, Rulebook
 from simulator.conformance.rules import AssumedPoint, Finding
-from simulator.providers.ramp.laws import requests, steering
+from simulator.providers.ramp.laws import requests, stock
 from simulator.providers.ramp.laws.account import auth, beneficiaries, events, profile, webhooks
 from simulator.providers.ramp.laws.conventions import (
     creating,
@@ -49,7 +49,7 @@ _MODULES = (
 _ASSUMED = AssumedPoint("L6", _is_bare_list), AssumedPoint("H19", _lacks_an_optional_text)
 _BEYOND_SCHEMAS = "limits, balances, states, fields that a quote requires"
 
-RULEBOOK: Rulebook = Rulebook.of(_MODULES, steering.provide, _ASSUMED, _BEYOND_SCHEMAS)
+RULEBOOK: Rulebook = Rulebook.of(_MODULES, stock.provide, _ASSUMED, _BEYOND_SCHEMAS)
 """All rules for `rampsim conform`, in the order used in its reports."""
 
 REQUEST_HOOKS: RequestHooks = RequestHooks(requests.before_call, requests.after_call)

@@ -12,7 +12,7 @@ from simulator.conformance.laws import changed, guess, promise
 from simulator.conformance.service import Answer
 from simulator.contract.files import operation_ids
 from simulator.engine.text.json import JsonObject
-from simulator.providers.ramp.laws import steering, stock
+from simulator.providers.ramp.laws import stock
 
 TOKEN = "POST /auth/token"
 NOWHERE = "00000000000000000000"
@@ -151,7 +151,7 @@ class Gate(NamedTuple):
     calls: tuple[tuple[str, JsonObject | None], ...]
 
     def closed(self, bench: Bench) -> AbstractContextManager[None]:
-        return steering.meanwhile(bench.world, self.action, self.closing, self.opening)
+        return stock.meanwhile(bench.world, self.action, self.closing, self.opening)
 
     def judge(self, bench: Bench, status: int, code: str, token: str | None = None) -> None:
         for operation, body in self.calls:
@@ -197,7 +197,7 @@ def suspended(bench: Bench) -> None:
 @promise("auth.production_access", "Errors: production_access_required", "writes", "environments")
 def production_access(bench: Bench) -> None:
     """Without production access, an account's live keys are refused with 403 production_access_required."""
-    with steering.meanwhile(bench.world, "set_production_access", {"granted": False}, {"granted": True}):
+    with stock.meanwhile(bench.world, "set_production_access", {"granted": False}, {"granted": True}):
         answer = bench.other_environment.call(TOKEN, bench.world.other_keys, token="")
     bench.refused(answer, 403, "production_access_required")
 

@@ -9,7 +9,7 @@ from simulator.conformance.bench import Bench
 from simulator.conformance.laws import guess, promise
 from simulator.conformance.world import Delivery
 from simulator.engine.vocabulary.vocabulary import collected
-from simulator.providers.ramp.laws import steering, stock
+from simulator.providers.ramp.laws import stock
 from simulator.providers.ramp.laws.account.webhooks import Receiver, receiving, shown_of
 from simulator.providers.ramp.laws.money import recurring
 from simulator.providers.ramp.laws.money.quotes import instant
@@ -124,7 +124,7 @@ def account_events(bench: Bench) -> None:
     with receiving(bench, "kyc.action_required", "kyc.approved", "network.status_changed") as receiver:
         bench.world.act("set_kyc", status="action_required")
         bench.world.act("set_kyc", status="approved")
-        with steering.network_status(bench.world, "celo", "degraded"):
+        with stock.network_status(bench.world, "celo", "degraded"):
             pass
         types = [got.type for got in receiver.got()]
         due = ["kyc.action_required", "kyc.approved", "network.status_changed", "network.status_changed"]
@@ -139,13 +139,13 @@ def recurring_events(bench: Bench) -> None:
         bench.done("POST /recurring-payments/{id}/pause", {}, id=name)
         bench.done("POST /recurring-payments/{id}/restart", {}, id=name)
         recurring.past(bench, name, 1)
-        steering.set_balance(bench.world, "0")
+        stock.set_balance(bench.world, "0")
         recurring.past(bench, name, 1)
         words = "activated", "paused", "restarted", "run_upcoming", "run_succeeded", "run_failed"
         receiver.came(name, "recurring_payment", *words)
         bench.done("DELETE /recurring-payments/{id}", id=name)
         receiver.came(name, "recurring_payment", "deleted")
-        steering.provide(bench.world)
+        stock.provide(bench.world)
         last = recurring.active(bench, end={"type": "after_occurrences", "occurrences": 1})
         recurring.past(bench, last, 1)
         receiver.came(last, "recurring_payment", "completed")

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from simulator.conformance.bench import Bench
 from simulator.conformance.laws import Refusal, guess, promise, refusals
-from simulator.providers.ramp.laws import steering, stock
+from simulator.providers.ramp.laws import stock
 from simulator.providers.ramp.laws.money.quotes import instant
 
 PROFILE, CHANGE, LIMITS = "GET /profile", "PATCH /profile", "GET /profile/limits"
@@ -106,7 +106,7 @@ def enforced(bench: Bench) -> None:
     """An amount above one of the account's limits is refused with 422 amount_too_high."""
     place = "limits.per_transaction.max"
     before, body = bench.done(LIMITS).text(place), stock.withdraw_quote_body(bench)
-    with steering.meanwhile(bench.world, "set_limits", {"per_transaction": "1000"}, {"per_transaction": before}):
+    with stock.meanwhile(bench.world, "set_limits", {"per_transaction": "1000"}, {"per_transaction": before}):
         bench.amounts(bench.done(LIMITS), {place: 1000})
         bench.refused(bench.call("POST /wallet/withdraw/quote", body), 422, "amount_too_high")
         bench.refused(bench.call("POST /quotes", stock.ONRAMP), 422, "amount_too_high")

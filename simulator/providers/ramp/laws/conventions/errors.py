@@ -7,7 +7,7 @@ from simulator.conformance.laws import Checked, Refusal, always_guess, always_pr
 from simulator.conformance.service import Answer
 from simulator.engine.text.json import JsonObject
 from simulator.engine.vocabulary.vocabulary import collected
-from simulator.providers.ramp.laws import steering, stock
+from simulator.providers.ramp.laws import stock
 from simulator.providers.ramp.provider import PROVIDER
 
 _CODES = collected(PROVIDER).errors
@@ -146,7 +146,7 @@ def route(bench: Bench) -> None:
 @promise("errors.network_unavailable", "Errors: network_unavailable", "writes", "control")
 def network_unavailable(bench: Bench) -> None:
     """While a network is down, a request that needs the network is refused with 503 network_unavailable."""
-    with steering.network_status(bench.world, "celo", "down"):
+    with stock.network_status(bench.world, "celo", "down"):
         for operation, asked in (
             ("POST /quotes", stock.ONRAMP), ("POST /wallet/send", stock.SEND),
             ("POST /wallet/swap/quote", stock.SWAP_QUOTE), ("POST /wallet/buy/quote", stock.BUY_QUOTE),

@@ -7,7 +7,7 @@ from decimal import Decimal
 from simulator.conformance.bench import Bench, MissingData
 from simulator.conformance.laws import Refusal, guess, promise, refusals
 from simulator.engine.text.json import JsonObject, Shown
-from simulator.providers.ramp.laws import steering, stock
+from simulator.providers.ramp.laws import stock
 
 SEND, ESTIMATE, QUOTE = "POST /wallet/send", "POST /wallet/send/estimate", "POST /wallet/swap/quote"
 BUSY = ("pending", "processing")
@@ -95,7 +95,7 @@ def _listing(bench: Bench, symbol: str, network: str) -> Shown:
 @promise("send.insufficient_balance", "Errors: insufficient_balance", "writes", "control")
 def insufficient(bench: Bench) -> None:
     """A payment that exceeds the balance is refused with 422 insufficient_balance and creates no transaction."""
-    steering.set_balance(bench.world, "10")
+    stock.set_balance(bench.world, "10")
     before = bench.total("GET /transactions")
     for operation, body in ((QUOTE, stock.SWAP_QUOTE), (SEND, _internal(bench)), (SEND, stock.SEND)):
         refused = bench.call(operation, body)
@@ -107,7 +107,7 @@ def insufficient(bench: Bench) -> None:
 def withdraw_insufficient(bench: Bench) -> None:
     """A withdrawal that exceeds the balance is refused with 422 insufficient_balance."""
     quote = stock.withdraw_quote(bench)
-    steering.set_balance(bench.world, "10")
+    stock.set_balance(bench.world, "10")
     refused = bench.call("POST /wallet/withdraw", {"quote_id": quote.text("id")})
     bench.refused(refused, 422, "insufficient_balance", after=(quote,))
 
@@ -144,7 +144,7 @@ def slippage(bench: Bench) -> None:
     slippage_exceeded.
     """
     quote = bench.done(QUOTE, {**stock.SWAP_QUOTE, "slippage": 0.5})
-    with steering.moved_rates(bench.world, -5):
+    with stock.moved_rates(bench.world, -5):
         refused = bench.call("POST /wallet/swap", {"quote_id": quote.text("id")})
     bench.refused(refused, 422, "slippage_exceeded", after=(quote,))
 

@@ -8,7 +8,7 @@ from simulator.conformance.bench import Bench, MissingData
 from simulator.conformance.laws import Checked, Refusal, always_promise, guess, promise, refusals
 from simulator.conformance.service import Answer, pages
 from simulator.engine.text.json import JsonObject, Shown
-from simulator.providers.ramp.laws import steering, stock
+from simulator.providers.ramp.laws import stock
 from simulator.providers.ramp.laws.money.quotes import CENT
 
 CALCULATE = "POST /fees/calculate"
@@ -122,7 +122,7 @@ def active_listed(bench: Bench) -> None:
 def inactive(bench: Bench) -> None:
     """An inactive product is not used for new transactions."""
     product = bench.done(CALCULATE, ASKED[0]).text("fee_product_id")
-    with steering.meanwhile(bench.world, "set_fee_product", {"status": "inactive"}, {"status": "active"}, product):
+    with stock.meanwhile(bench.world, "set_fee_product", {"status": "inactive"}, {"status": "active"}, product):
         bench.equal(bench.done("GET /fees/{id}", id=product), "status", "inactive")
         for operation, body in ((CALCULATE, ASKED[0]), ("POST /quotes", stock.ONRAMP)):
             bench.refused(bench.call(operation, body), 422, "unsupported_pair")
@@ -157,7 +157,7 @@ def rate_current(bench: Bench) -> None:
     for body in (stock.ONRAMP, stock.OFFRAMP):
         asked = {name: body[name] for name in ("type", "network", "asset", "fiat_currency")}
         before = bench.done("GET /rates", query=asked)
-        with steering.moved_rates(bench.world, 3):
+        with stock.moved_rates(bench.world, 3):
             after = bench.done("GET /rates", query=asked)
             quote = bench.done("POST /quotes", body)
         old, got = before.number("rate"), after.number("rate")

@@ -10,7 +10,7 @@ from simulator.conformance.bench import Bench
 from simulator.conformance.laws import changed, guess, promise
 from simulator.conformance.service import Answer
 from simulator.engine.text.json import JsonObject
-from simulator.providers.ramp.laws import steering, stock
+from simulator.providers.ramp.laws import stock
 from simulator.providers.ramp.laws.money.quotes import instant
 
 PATH = "/recurring-payments/{id}"
@@ -178,7 +178,7 @@ def review(bench: Bench) -> None:
 def review_warns(bench: Bench) -> None:
     """A review contains a warning if the balance does not cover the next run."""
     name = _scheduled(bench)
-    steering.set_balance(bench.world, "1")
+    stock.set_balance(bench.world, "1")
     answer = bench.done(REVIEW, id=name)
     held = "insufficient_balance_for_next_run" in answer.body["warnings"]
     bench.holds(held, answer, f"warnings are {answer.body['warnings']}", "warnings")
@@ -289,7 +289,7 @@ def no_early_run(bench: Bench) -> None:
 def auto_pause(bench: Bench) -> None:
     """A payment is paused after three failed runs in a row, but not after two."""
     name = active(bench)
-    steering.set_balance(bench.world, "0")
+    stock.set_balance(bench.world, "0")
     past(bench, name, 2)
     _shows(bench, name, status="active")
     past(bench, name, 1)
