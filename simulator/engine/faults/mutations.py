@@ -61,14 +61,6 @@ class Place:
     may_be_null: bool = True
     """True if the field may be null."""
 
-    @property
-    def is_enum(self) -> bool:
-        return bool(self.words) and not self.is_text
-
-    @property
-    def is_optional(self) -> bool:
-        return self.may_lack or self.may_be_null
-
 
 Places: TypeAlias = Mapping[Path, Place]
 """The locations in a body, shallow ones first. `*` stands for list items, and () for the body itself."""
@@ -167,14 +159,16 @@ def _generic(path: str) -> Path:
 
 def _enums(places: Places, asked: str) -> list[Path]:
     """Return the paths of the enums that a fault may change: `status` first, then enums with several values."""
-    found = [path for path, place in places.items() if place.is_enum and _is_asked(path, asked)]
+    enums = (path for path, place in places.items() if place.words and not place.is_text)
+    found = (path for path in enums if _is_asked(path, asked))
     return sorted(found, key=lambda path: (path[-1] != "status", len(places[path].words) == 1))
 
 
 def _options(places: Places, asked: str) -> list[Path]:
     """Return the paths of the optional fields that a fault may remove. Fields that may be absent come first."""
-    found = [path for path, place in places.items() if path and path[-1] != _EVERY and place.is_optional]
-    return sorted((path for path in found if _is_asked(path, asked)), key=lambda path: not places[path].may_lack)
+    optional = (path for path, place in places.items() if place.may_lack or place.may_be_null)
+    found = (path for path in optional if path and path[-1] != _EVERY and _is_asked(path, asked))
+    return sorted(found, key=lambda path: not places[path].may_lack)
 
 
 def _is_asked(path: Path, asked: str) -> bool:

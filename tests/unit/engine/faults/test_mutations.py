@@ -93,7 +93,8 @@ def check_places(vocabulary: Vocabulary) -> None:
     for event in vocabulary.events:
         places = places_of_event(vocabulary, event)
         assert not list(impossible([places], Mutation(unknown_enum="", extra_field="")))
-        assert not places["data", "object"].is_optional
+        assert not places["data", "object"].may_lack
+        assert not places["data", "object"].may_be_null
 
 
 def test_the_places_of_every_answer_and_event_are_known() -> None:
