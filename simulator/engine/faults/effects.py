@@ -11,9 +11,7 @@ from simulator.kernel.dataclass import dataclass
 
 @dataclass(frozen=True)
 class Effects:
-    """The effects on a webhook delivery that have the same form in a request and in a saved attempt. `Deliver` and
-    `DeliveryPlan` inherit these fields.
-    """
+    """The effects on a delivery that `Deliver` (in a request) and `DeliveryPlan` (in a saved attempt) inherit."""
 
     copies: Annotated[int, Field(ge=1, le=100)] | None = None
     """The total number of times that the event is sent."""

@@ -79,9 +79,7 @@ class PresetFault(CallMembers):
 
 
 def spelled_out(raw: JsonObject) -> JsonObject:
-    """Return a fault in which `preset` is replaced with its fields, which fields given next to it override. Raise
-    `ApiError` 400 at `preset` if the name is unknown.
-    """
+    """Return a fault with its `preset` spelled out. Other fields override it. Raise `ApiError` 400 at `preset`."""
     if "preset" not in raw:
         return raw
     name = raw["preset"]

@@ -1,6 +1,4 @@
-"""The scenario language as pydantic models. The module `run.drive` contains the models for `drive` and `expect`, and
-`checker` the checks that need the vocabulary or other files.
-"""
+"""The scenario language as pydantic models. `run.drive` contains the models for `drive` and `expect`."""
 
 # ruff: noqa: RUF012 — pydantic copies the defaults of its models.
 
@@ -183,9 +181,7 @@ def validated(document: object, vocabulary: Vocabulary) -> Scenario:
 
 @lru_cache(maxsize=8)
 def model(vocabulary: Vocabulary) -> type[Scenario]:
-    """Return the pydantic model for scenarios of a service, with a field in `world` for each action that sets up a
-    world.
-    """
+    """Return the model for scenarios of a service. Its `world` has a field for each action that sets up a world."""
     fields: dict[str, Any] = {one.member: _world_field(one, action) for one, action in vocabulary.actions.initial}
     says = "The state to set up when the scenario is activated. Each entry has the parameters of one action."
     state = create_model("WorldState", __base__=Part, __doc__=says, **fields)

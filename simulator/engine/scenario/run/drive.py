@@ -63,10 +63,7 @@ class Advance(Part):
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """A step that advances the clock until certain timers of a resource have fired.
-
-    The simulator itself uses such steps. Scenario files cannot contain them.
-    """
+    """A step that advances the clock until certain timers of a resource have fired. Files cannot contain it."""
 
     target: str
     timers: tuple[str, ...]
@@ -74,10 +71,7 @@ class Until:
     most: int = 1
     """The maximum number of timers to wait for."""
     empty: bool = False
-    """Whether the balance is emptied before the timer fires, so that the payment fails.
-
-    The balance is restored afterwards.
-    """
+    """Whether the balance is empty while the timer fires, so that the payment fails."""
 
 
 class DriveAction(OpenPart):
