@@ -1,4 +1,4 @@
-"""Prices and quotes of wallet operations (decisions M1, M2, M5 to M9, M13, M15). Decision H9 rounds amounts."""
+"""Prices and quotes of wallet operations (decisions M1, M2, M5 to M9, M13, M15). Rounding: decision H9."""
 
 from __future__ import annotations
 
