@@ -80,10 +80,8 @@ class _LateFinder:
 
 
 def _spec_in(folder: str, name: str) -> ModuleSpec | None:
-    """Return a lazy module if its source is in the given folder, otherwise None.
-
-    This takes a third of the time of the path finder, which lists folders, looks for binary modules first and computes
-    the path of the compiled file. Python's path finder runs next and finds all other modules.
+    """Return a lazy module if its source is in the given folder, otherwise None. Unlike the path finder, which runs
+    next, this does not list folders and look for binary modules, and takes a third of the time.
     """
     stem = f"{folder}/{name.rpartition('.')[2]}"
     if isfile(place := f"{stem}.py"):
@@ -104,8 +102,8 @@ def import_late(package: str, *, at_once: tuple[str, ...] = ()) -> None:
 def postpone(*modules: str) -> None:
     """From now on, run each of these modules at its first use, whichever package imports it.
 
-    A statement `from module import name` is a use. Modules that are already imported and modules without Python source
-    are not affected.
+    A statement `from module import name` is a use. Modules that are imported already or have no source are not
+    affected.
     """
     sys.meta_path.insert(0, _LateFinder(frozenset(modules).__contains__))
 
@@ -119,9 +117,8 @@ def names_in(module: ModuleType) -> dict[str, object]:
 
 
 def run_all() -> None:
-    """Run every module that was imported and has not run yet, and the modules that they import.
-
-    A module that needs a package of a missing extra stays lazy. Its first use raises the error.
+    """Run every module that was imported and has not run yet, and the modules that they import. A module that needs a
+    package of a missing extra stays lazy, and its first use raises the error.
     """
     waiting: set[str] = set()
     while late := [

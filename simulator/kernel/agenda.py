@@ -1,8 +1,8 @@
 """Timers as data, ordered by due time and then by creation.
 
-A timer consists of its kind and plain arguments, never a closure, so it can be listed, saved, restored and repeated.
-The rows in the store are authoritative. A heap of due times is only an index, and heap entries without a row are
-skipped. Undoing a transaction can restore a cancelled timer, so heap entries are never removed inside a transaction.
+A timer has a kind and plain arguments, never a closure, so it can be listed, saved, restored and repeated. The heap of
+due times is only an index of the rows. Undoing a transaction can restore a cancelled timer, so heap entries are never
+removed inside a transaction, and entries without a row are skipped.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class Agenda:
         return len(self._rows)
 
     def rebuild(self) -> None:
-        """Rebuild the heap of timers from the table of timers. Call this after the store is replaced."""
+        """Rebuild the heap from the table of timers, after the store was replaced."""
         self._heap = [_firing_order(row) for row in self._rows.values()]
         heapq.heapify(self._heap)
 

@@ -83,18 +83,12 @@ def format_moment(at_ms: int | None) -> str | None:
 
 
 def parse_timestamp(text: str) -> int:
-    """Parse an ISO 8601 timestamp with a time zone. Return milliseconds since the epoch, truncated.
-
-    Raise `ValueError` if the string is not a valid timestamp.
-    """
+    """Parse an ISO 8601 timestamp with a time zone to milliseconds, truncated. Raise `ValueError` if it is invalid."""
     return parse_nanoseconds(text) // MS_NS
 
 
 def parse_nanoseconds(text: str) -> int:
-    """Parse an ISO 8601 timestamp with a time zone. Return the exact nanoseconds since the epoch.
-
-    Raise `ValueError` if the string is not a valid timestamp.
-    """
+    """Parse an ISO 8601 timestamp with a time zone into exact nanoseconds. Raise `ValueError` if it is invalid."""
     match = _TIMESTAMP.fullmatch(text)
     if match is None:
         raise ValueError(f"{text!r} is not an ISO 8601 timestamp with a time zone, such as 2026-01-05T08:00:00Z")
@@ -112,10 +106,7 @@ def parse_nanoseconds(text: str) -> int:
 
 
 def parse_date(text: str) -> int:
-    """Parse a date given as YYYY-MM-DD. Return the start of that UTC day in milliseconds.
-
-    Raise `ValueError` if the string is not a valid date.
-    """
+    """Return the start of a UTC day, given as YYYY-MM-DD, in milliseconds. Raise `ValueError` if it is invalid."""
     match = _DATE.fullmatch(text)
     if match is None:
         raise ValueError(f"{text!r} is not a date; write YYYY-MM-DD")
@@ -124,11 +115,10 @@ def parse_date(text: str) -> int:
 
 
 def parse_duration(value: object) -> int:
-    """Parse a duration. Return milliseconds, truncated.
+    """Parse a duration. Return milliseconds, truncated. Raise `ValueError` if it is invalid or negative.
 
     A duration is `500ms`, `20s`, `10m`, `2h30m`, `3d` or a sum of these, an ISO 8601 duration with days as the largest
-    unit, or a number of seconds. Raise `ValueError` for any other string, including negative values, empty strings or
-    months.
+    unit, or a number of seconds.
     """
     total = _duration(value)
     if total is None or not total.is_finite() or total < 0 or total > LAST_MS:

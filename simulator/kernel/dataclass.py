@@ -97,10 +97,7 @@ def _set_up_init(cls: Any, *, frozen: bool, slots: bool) -> None:
 
 
 def _fill(made: Any, args: tuple[object, ...], values: dict[str, object]) -> bool:
-    """Set all fields of a new object. Return False if the arguments do not match.
-
-    If they do not match, the caller compiles `__init__`, which raises the error.
-    """
+    """Set all fields of a new object. Return False if the arguments do not match: a compiled `__init__` then raises."""
     missing, set_field = dataclasses.MISSING, object.__setattr__
     used_args, used_values = 0, 0
     for field in dataclasses.fields(made):
@@ -166,10 +163,7 @@ def _written_init(cls: Any, *, frozen: bool, slots: bool) -> Any:
 
 @cache
 def open_class(cls: Any) -> type[Any]:
-    """Return a mutable class with the same slots as a frozen class.
-
-    Its objects can be converted to objects of the frozen class.
-    """
+    """Return a mutable class with the same slots, whose objects can be converted to objects of the frozen class."""
     members = {
         name: cls.__dict__[name] for name in ("__slots__", "__orig_bases__", "__module__") if name in cls.__dict__
     }

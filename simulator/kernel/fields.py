@@ -1,7 +1,5 @@
-"""Constraints on row fields in addition to their Python types.
-
-They are checked when rows are read from an exported world. For mypy, the fields are plain numbers and strings.
-`engine/records/codec` reads the annotations when it checks such rows.
+"""Constraints on row fields that `engine/records/codec` checks when it reads rows from an exported world. For mypy, the
+fields are plain numbers and strings.
 """
 
 from __future__ import annotations
@@ -26,10 +24,8 @@ class Between:
 
 @dataclass(frozen=True, slots=True)
 class OneLine:
-    """A string without control characters, or a collection of such strings, as HTTP headers require.
-
-    External input is passed through `one_line` before it is stored in such a field. All saved values can therefore be
-    read again.
+    """A string without control characters, or a collection of such strings, as HTTP headers require. External input is
+    passed through `one_line` before it is stored in such a field, so that all saved values can be read again.
     """
 
 
@@ -42,10 +38,8 @@ def is_one_line(text: str) -> bool:
 
 
 def one_line(text: str) -> str:
-    r"""Return a string with its control characters escaped as `\t` or `\x01`.
-
-    HTTP allows tabs in header values, and custom receivers also send other control characters. Backslashes are not
-    doubled, because that would change ordinary values.
+    r"""Return a string with its control characters escaped as `\t` or `\x01`. Receivers send them in headers.
+    Backslashes are not doubled, because that would change ordinary values.
     """
     return text if text.isprintable() else _CONTROL.sub(_escaped, text)
 

@@ -1,7 +1,7 @@
 """Named streams of random values, all derived from a world's seed.
 
-Each value is a hash of the seed, the stream name and the number of earlier values in that stream. Drawing more values
-from one stream therefore never changes the values in another stream. The whole random state is one counter per name.
+Each value is a hash of the seed, the stream name and the number of earlier values in that stream, so drawing from one
+stream never changes another. The whole random state is one counter per name.
 """
 
 from __future__ import annotations
@@ -12,10 +12,7 @@ from simulator.kernel.store import Store, TableKey
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _PAIRS = tuple(_ALPHABET[pair % 32] + _ALPHABET[pair // 32] for pair in range(1024))
-"""The two characters for each ten-bit value.
-
-With this table, creating an id takes ten lookups instead of twenty divisions, which halves the time.
-"""
+"""The two characters for each ten-bit value. Ten lookups instead of twenty divisions halve the time of an id."""
 _THIRTY = (1 << 30) - 1
 """A mask for the lowest thirty bits. Python computes with integers of thirty bits in half the time of larger ones."""
 ID_LENGTH = 20
@@ -47,10 +44,7 @@ def _ten(number: int) -> str:
 
 
 class Streams:
-    """The seeded streams of one world.
-
-    The counters are in the world's store, so undoing a transaction also resets them.
-    """
+    """The seeded streams of one world. Undoing a transaction also resets their counters in the world's store."""
 
     __slots__ = ("_counts", "_keyed", "seed")
 

@@ -20,8 +20,8 @@ from simulator.kernel.texts import Packing, Text
 class Cause:
     """The reason for a transaction.
 
-    `kind`: request, law (a timer of the service), action, rule or start. `name`: the name of the request, timer,
-    action or rule. `reference`: the request id, or the location of a scenario rule (file and line).
+    `kind`: request, law (a timer of the service), action, rule or start. `reference`: the request id, or the location
+    of a scenario rule (file and line).
     """
 
     kind: str
@@ -37,7 +37,7 @@ def shared_cause(kind: str, name: str, reference: str) -> Cause:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An emitted event. The raw bytes of its envelope are created once and never change (decision W7).
+    """An emitted event, whose raw bytes never change (decision W7).
 
     `trace` is the trace context of the request that caused the event, or "" if there is none.
     """
@@ -71,10 +71,7 @@ class HistoryEntry:
 
 
 MOVES_A_ROW = 64
-"""The maximum number of transitions in one row of a history.
-
-A new transition copies only one row, so its cost does not grow with the history.
-"""
+"""The maximum number of transitions in one row of a history. A new transition copies only one row."""
 
 EVENTS = TableKey("events", Event)
 HISTORIES = TableKey("histories", tuple[HistoryEntry, ...])
@@ -85,10 +82,10 @@ class Journal:
     """The journal of one world.
 
     The first row of a history has the resource id as its key. A long history continues in the rows `<id>#1`, `<id>#2`
-    and so on. `history_lengths` contains the total number of transitions of such a history.
+    and so on, and `history_lengths` contains its total number of transitions.
 
-    Strings that are never dropped are packed with `lasting`. Strings that can be dropped are packed with `passing`,
-    because a pack is freed only when all its strings are dropped.
+    Strings that are never dropped are packed with `lasting`, others with `passing`, because a pack is freed only when
+    all its strings are dropped.
     """
 
     __slots__ = ("_events", "_histories", "_lengths", "lasting", "passing")
@@ -154,8 +151,8 @@ class Journal:
         return earlier[-1] if earlier else None
 
     def delete_history(self, resource_id: str) -> None:
-        """Delete the history of a resource that never existed in this world, such as an API key of the world from which
-        this world was forked.
+        """Delete the history of a resource that never existed in this world, such as a key of the world that was
+        forked.
         """
         for number in range((self._length(resource_id) - 1) // MOVES_A_ROW + 1):
             if (row := _row_of(resource_id, number)) in self._histories:

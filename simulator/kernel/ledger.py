@@ -1,8 +1,7 @@
 """Double-entry bookkeeping with holds (decisions M10 and M11).
 
-Every movement is one balanced entry: its postings sum to zero in each currency. Each owner has two accounts,
-`<owner>/available` and `<owner>/held`. The service has the accounts `fees` and `world`. The accounts of the service
-may be negative, but the accounts of owners may not.
+The postings of each entry sum to zero in each currency. Each owner has the accounts `<owner>/available` and
+`<owner>/held`, which are never negative. The accounts of the service, `fees` and `world`, may be.
 """
 
 from __future__ import annotations
@@ -62,10 +61,7 @@ BALANCES = TableKey("ledger.balances", Decimal)
 ENTRIES = TableKey("ledger.entries", Entry)
 HOLDS = TableKey("ledger.holds", Hold)
 TOUCHED = TableKey("ledger.touched", Milliseconds)
-"""The time in milliseconds of the last entry that changed each balance.
-
-The keys are `account|currency`, as for balances.
-"""
+"""The time of the last entry that changed each balance, with the keys of the balances: `account|currency`."""
 
 
 @lru_cache(maxsize=1024)  # interned, because every posting stores it
@@ -133,9 +129,7 @@ class Ledger:
         return entry
 
     def begin_as(self, other: Ledger) -> None:
-        """Start this empty ledger with the entries of another ledger. Call this inside a transaction. Both ledgers
-        share the row objects, which are immutable.
-        """
+        """Start this empty ledger with the immutable entries of another ledger. Call this inside a transaction."""
         self._balances.put_all(other._balances)
         self._touched.put_all(other._touched)
         self._entries.put_all(other._entries)
@@ -145,13 +139,8 @@ class Ledger:
     ) -> None:
         """Transfer an amount between two accounts. If the amount is zero, nothing is written."""
         if amount:
-            self.post(
-                at_ms,
-                purpose,
-                resource_id,
-                Posting(source, currency, negated(amount)),
-                Posting(target, currency, amount),
-            )
+            taken, given = Posting(source, currency, negated(amount)), Posting(target, currency, amount)
+            self.post(at_ms, purpose, resource_id, taken, given)
 
     def hold(self, at_ms: int, resource_id: str, owner: str, currency: str, amount: Decimal) -> None:
         """Transfer an amount from available to held. Raise `ValueError` if the resource already has a hold."""
@@ -161,10 +150,7 @@ class Ledger:
         self._holds.put(resource_id, Hold(resource_id, owner, currency, amount, "pending"))
 
     def post_hold(self, at_ms: int, resource_id: str, kept: Decimal = ZERO, keeper: str = OUTSIDE) -> None:
-        """Spend the hold for a resource.
-
-        The amount `kept` is transferred to the account `keeper`, and the rest to the account `world`.
-        """
+        """Spend the hold for a resource: transfer `kept` to the account `keeper`, and the rest to `world`."""
         hold = self._pending(resource_id)
         pot = held(hold.owner)
         self.post(

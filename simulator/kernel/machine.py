@@ -1,8 +1,6 @@
 """State tables: legal transitions as data, and the code that interprets them.
 
-A `Move` is one transition rule. For a state, a cause and an optional condition, it contains the next state and the
-events to emit. Terminal states have no transition rules. Diagrams, allowed actions and transition coverage are derived
-from the same tables.
+Diagrams, allowed actions and transition coverage are derived from the same tables.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ from simulator.kernel.dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One transition rule in a state table."""
+    """One transition rule: for a state, a cause and an optional condition, the next state and the events to emit."""
 
     on: str
     """The name of the request, timer or action that causes the transition."""

@@ -1,7 +1,7 @@
 """Decimal money: currencies with a precision, explicit rounding, and formatting (decisions H7 to H9).
 
-Amounts that a customer receives are rounded down. Amounts that a customer pays are rounded up. The precision of the
-arithmetic context is high enough that the product of two amounts is exact.
+Amounts that a customer receives are rounded down, and amounts that a customer pays up. Products of two amounts are
+exact.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""The assumptions for which a world can select an alternative.
-
-The provider declares them (`Provider.alternatives`). To find out whether a world has selected an alternative, code
-calls `settings.assumes`.
-"""
+"""The assumptions for which a world can select an alternative. Code calls `settings.assumes` to find out its choice."""
 
 from __future__ import annotations
 

@@ -8,9 +8,8 @@ from simulator.kernel.world import PerWorld, World
 
 
 class Directory(dict[str, str]):
-    """Maps each public key and each token to a world id.
-
-    `tokens_issued` never decreases, even if a world is deleted. This way, the same token is never issued twice.
+    """Maps each public key and each token to a world id. `tokens_issued` never decreases, so that no token is issued
+    twice.
     """
 
     __slots__ = ("tokens_issued",)
@@ -24,8 +23,8 @@ _DIRECTORIES: PerWorld[Directory] = PerWorld(Directory)
 
 
 def directory_of(world: World) -> Directory:
-    """Return the directory that contains a world's keys and tokens. Before the world is registered, the directory is
-    for this world alone. Afterwards, it is the directory of the world's simulator.
+    """Return the directory that contains a world's keys and tokens: its own until it is registered, then its
+    simulator's.
     """
     return _DIRECTORIES[world]
 
@@ -41,10 +40,7 @@ def register(world: World, texts: Iterable[str]) -> None:
 
 
 def forget(world: World, texts: Iterable[str]) -> None:
-    """Remove the public keys and tokens of a world from its directory.
-
-    Keys and tokens that now belong to another world are not removed.
-    """
+    """Remove the public keys and tokens of a world from its directory, except those that now name another world."""
     directory = directory_of(world)
     for text in texts:
         if directory.get(text) == world.id:

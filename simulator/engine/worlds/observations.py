@@ -181,9 +181,8 @@ def observations(files: Iterable[Observed]) -> dict[str, Observation]:
 
 
 def date_observed(identifier: str, in_force: str | None, files: Iterable[Observed]) -> str | None:
-    """Return the date on which the behaviour in force was observed, or None if it was not observed.
-
-    `in_force` is the alternative that a world uses, or None for the assumed behaviour.
+    """Return the date on which the behaviour in force (an alternative, or None for the assumed one) was observed, or
+    None.
     """
     seen = observations(files).get(identifier)
     return seen.date if seen is not None and seen.alternative == in_force else None

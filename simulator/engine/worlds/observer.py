@@ -15,9 +15,7 @@ class Observer:
         """Called after a world was deleted or replaced."""
 
     def release(self, world: World) -> None:
-        """Called after a world was removed from memory. The store of saved worlds still contains it and can load it
-        again.
-        """
+        """Called after a world was removed from memory. Its store still contains it and can load it again."""
 
     def snapshots_changed(self, world_id: str) -> None:
         """Called after a snapshot of a world was taken or deleted."""

@@ -1,7 +1,7 @@
 """Quotas of worlds on a shared server. These quotas are part of the simulator, not of the service.
 
-The quotas of the server are upper limits. A world can have lower quotas but never higher ones. This also applies after
-a state is restored. A user who can only change a world therefore cannot raise its quotas.
+The quotas of the server are upper limits, even after a state is restored. A user who can only change a world therefore
+cannot raise its quotas.
 """
 
 from __future__ import annotations
@@ -27,9 +27,7 @@ QUOTAS = tuple(name for name in DEFAULTS if name.startswith("quota_"))
 
 
 class QuotaExceeded(ApiError):
-    """The error for a request that would exceed a quota of the simulator. The service's catalogue of errors does not
-    contain its code.
-    """
+    """The error for a request that would exceed a quota of the simulator. The service does not know its code."""
 
     def __init__(self, status: int, quota: str, message: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(CODE, message, None, status, {HEADER: quota, **(headers or {})})
@@ -60,7 +58,7 @@ def too_much(quota: str, most: int, what: str) -> QuotaExceeded:
 
 @dataclass(frozen=True)
 class Held:
-    """The number of a world's snapshots, uploaded scenarios and events, and their total size. They count towards its
+    """The number of a world's snapshots, uploaded scenarios and events, and their total size, which count towards
     quotas.
     """
 
@@ -71,9 +69,7 @@ class Held:
     """The total size in bytes."""
 
     def require(self, world: World, quota: str) -> None:
-        """Raise `QuotaExceeded` if the number that `quota` limits is too high for the world, or if the size exceeds
-        `quota_bytes`.
-        """
+        """Raise `QuotaExceeded` if the world may not have the number that `quota` limits, or not the size."""
         settings = settings_of(world)
         count, what = {
             "quota_snapshots": (self.snapshots, "snapshots"),
@@ -101,10 +97,7 @@ def held_by(world: World) -> Held:
 
 
 def require_event_room(world: World) -> None:
-    """Raise `QuotaExceeded` if a world has reached its event quota.
-
-    This is called before the action `emit` adds an event.
-    """
+    """Raise `QuotaExceeded` if a world has reached its event quota. The action `emit` calls this first."""
     settings = settings_of(world)
     if settings["quota_events"] is not None or settings["quota_bytes"] is not None:
         held_by(world).with_more(events=1).require(world, "quota_events")
@@ -115,18 +108,12 @@ UPLOADED_SCENARIOS = "uploaded_scenarios"
 
 
 def objects_of(world: World) -> int:
-    """Return the number of resources in a world.
-
-    Keys and deleted resources are included, because their histories remain.
-    """
+    """Return the number of resources in a world, including keys and deleted resources, whose histories remain."""
     return len(world.store[INDEX])
 
 
 def attempt(world: World) -> AbstractContextManager[None]:
-    """Return a context manager for a part of a transaction. The part is undone if the block raises an exception.
-
-    The context manager raises `QuotaExceeded` if the block creates more objects than the world may have.
-    """
+    """Like `Store.attempt`, but raise `QuotaExceeded` if the block creates more objects than the world may have."""
     most = settings_of(world)["quota_objects"]
     return world.store.attempt() if most is None else _counted(world, most)
 

@@ -57,10 +57,7 @@ def _named(model: Body) -> dict[str, str]:
 
 @cache
 def model_of(alternatives: Alternatives) -> type[Settings]:
-    """Return the settings model for a service.
-
-    The model has a field for each assumption, so that errors name the assumption.
-    """
+    """Return the settings model for a service, with a field for each assumption, so that errors name the assumption."""
     members = {switch.id: _member(switch) for switch in alternatives().values()}
     assumptions = create_model("Assumptions", __base__=_Assumptions, **members)
     field: Any = Annotated[assumptions, AfterValidator(_named)], Settings.model_fields["assumptions"]

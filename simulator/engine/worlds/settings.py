@@ -32,9 +32,7 @@ class AllSettings(SettingSet):
 
 
 def check_settings(key: str, row: JsonObject) -> None:
-    """Raise `StateError` if a table row is not the settings of a world. A row from an earlier version may have fewer
-    settings.
-    """
+    """Raise `StateError` if a table row is not the settings of a world. One from an earlier version may have fewer."""
     hold_against(setting_model.Settings, row)
     if key != "settings" or not row.keys() <= setting_model.Settings.model_fields.keys():
         raise StateError("", f"unknown setting. Use one of: {', '.join(setting_model.Settings.model_fields)}")

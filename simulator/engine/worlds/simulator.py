@@ -1,7 +1,4 @@
-"""The simulator. It collects the packages of a provider and connects them to every world.
-
-Importing a module registers nothing, and there is no global state. A `Simulator` is an object that contains all worlds.
-"""
+"""The simulator. It collects the packages of a provider and connects them to every world. There is no global state."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ import random
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import field
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simulator.engine import webhooks
 from simulator.engine.faults.in_force import FAULTS, UNDER_KEYS
@@ -44,19 +41,13 @@ from simulator.kernel.store import TableKey
 from simulator.kernel.world import DEFAULT_WORLD, World
 from simulator.kernel.world import TABLES as WORLD_TABLES
 
-if TYPE_CHECKING:
-    from simulator.engine.worlds.observations import Observed
-
 _log = logging.getLogger(__name__)
 
 DEFAULT_SCENARIOS = ("autopilot", "test-values")
 
 
 def tables_of(vocabulary: Vocabulary) -> tuple[TableKey[Any], ...]:
-    """Return every table in a world: the tables of the service's packages and of the engine.
-
-    Raise `ValueError` if two tables have the same name.
-    """
+    """Return every table of the service and of the engine. Raise `ValueError` if two tables have the same name."""
     around = (*WORLD_TABLES, ADVICE, ASSUMED, FAULTS, INDEX, ORIGINS, SETTINGS, UNDER_KEYS)
     tables = dict.fromkeys((*around, *vocabulary.tables, *SCENARIO_TABLES))
     return tuple(by_name("tables", tables, lambda table: table.name).values())
@@ -68,13 +59,10 @@ class Inherited:
 
     settings: Mapping[str, Any] = field(default_factory=lambda: {**DEFAULTS})
     now_ms: int | None = None
-    """The start time of the clock.
-
-    None means `MANUAL_START` for a manual clock, and the current time for other clocks.
-    """
+    """The start time of the clock, or None: `MANUAL_START` for a manual clock, the current time for other clocks."""
     rate: Decimal = Decimal(1)
     scenarios: tuple[str, ...] = DEFAULT_SCENARIOS
-    observed: tuple[Observed, ...] = ()
+    observed: tuple[observations.Observed, ...] = ()
     """The observed files (files of observations of the real service) that worlds are based on."""
 
     def start_ms(self, mode: str, present_ms: int) -> int:
@@ -150,11 +138,11 @@ class Simulator:
     def create_world(
         self, blueprint: Blueprint, uploaded: Iterable[ScenarioFile] = (), *, replace: bool = False
     ) -> World:
-        """Create a world. In addition to the scenarios in the library, it has the scenarios in `uploaded`.
+        """Create a world with the scenarios in `uploaded` and in the library.
 
-        If `replace` is True, the new world replaces the world with the same id. Raise `WorldExists` if its id or one
-        of its keys is in use. Raise `UnknownScenario` or `ControlError` if its scenarios cannot be activated. After
-        an error, nothing has changed.
+        If `replace` is True, the new world replaces the world with the same id. Raise `WorldExists` if its id or one of
+        its keys is in use. Raise `UnknownScenario` or `ControlError` if its scenarios cannot be activated. After an
+        error, nothing has changed.
         """
         self._require_free(blueprint.id, replace)
         world = self._build(blueprint, {file.name: row_of(file) for file in uploaded})
@@ -166,10 +154,7 @@ class Simulator:
             raise WorldExists(world_id)
 
     def _begin(self, world: World, blueprint: Blueprint) -> None:
-        """Register a new world.
-
-        If the new world replaces another one, the old world is deleted together with its snapshots.
-        """
+        """Register a new world. If it replaces another one, delete the snapshots of the old world."""
         self.register(world, blueprint)
         self._forget_snapshots(world.id)
 
@@ -190,11 +175,10 @@ class Simulator:
         return world
 
     def register(self, world: World, blueprint: Blueprint) -> None:
-        """Register a world that was built separately.
+        """Register a world that was built separately. It replaces the world with the same id.
 
-        It replaces the world with the same id. Raise `WorldExists` if another world has one of its keys. Raise
-        `QuotaExceeded` if the new world has more objects than a world on this server may have. After an error, nothing
-        has changed.
+        Raise `WorldExists` if another world has one of its keys, or `QuotaExceeded` if it has more objects than a world
+        on this server may have. After an error, nothing has changed.
         """
         quotas.hold_to(world, self.inherited.settings)
         quotas.require_room(world)
@@ -220,10 +204,7 @@ class Simulator:
             observer.attach(world)
 
     def reset_world(self, world_id: str, wall_ms: int | None = None) -> World:
-        """Reset a world to its initial state.
-
-        Uploaded scenarios are preserved. `wall_ms` is the current wall-clock time.
-        """
+        """Reset a world to its initial state, with its uploaded scenarios. `wall_ms` is the current wall-clock time."""
         old, blueprint = self.worlds[world_id], self.blueprints[world_id]
         if blueprint.at_wall_time and wall_ms is not None:
             blueprint = dataclasses.replace(blueprint, now_ms=wall_ms)
@@ -255,9 +236,8 @@ class Simulator:
             observer.release(world)
 
     def adopt(self, world: World, blueprint: Blueprint, snapshots: Iterable[Snapshot], taken: int) -> None:
-        """Register a world from a store, even if it has too many objects.
-
-        `taken` is the number of snapshots that were ever taken of the world.
+        """Register a world from a store, even with too many objects. `taken` is the number of snapshots ever taken of
+        it.
         """
         quotas.hold_to(world, self.inherited.settings)
         self._let_in(world, blueprint)
@@ -317,9 +297,7 @@ class Simulator:
         )
 
     def keep_snapshot(self, state: WorldState, name: str | None) -> Snapshot:
-        """Save a state as a snapshot. The snapshot's id depends only on the world's id and the number of its earlier
-        snapshots.
-        """
+        """Save a state as a snapshot. Its id depends only on the world's id and the number of its earlier snapshots."""
         number = self._snapshots_taken[state.world_id] = self._snapshots_taken.get(state.world_id, 0) + 1
         snapshot = Snapshot("snap_" + text_of(derive("snapshot", state.world_id, number)), name, state)
         self.snapshots[snapshot.id] = snapshot
@@ -342,10 +320,7 @@ class Simulator:
 
         If `keys_of` is given, new keys are derived from that id, and the restored world has no tokens.
         """
-        if keys_of is None:
-            world = self.from_state(state, world_id)
-        else:
-            world = self._rekeyed(state, world_id, keys_of, lambda world: None)
+        world = self._rekeyed(state, world_id, keys_of) if keys_of is not None else self.from_state(state, world_id)
         self.register(world, dataclasses.replace(state.blueprint, id=world_id, keys_of=world.keys_of))
         return world
 
@@ -361,9 +336,9 @@ class Simulator:
     ) -> World:
         """Create a world with this state, new keys and no tokens. Raise `WorldExists` if its id or a key is in use.
 
-        If the seed differs, later random values differ. `prepare` changes the world before it is registered. If
-        `prepare` raises an exception, nothing has changed. `replace` has the same meaning as in `create_world`.
-        `keys_of` is the id from which the keys are derived (default: `world_id`).
+        A different seed changes later random values. `prepare` changes the world before it is registered; if it raises,
+        nothing has changed. `replace` is as in `create_world`. The keys are derived from `keys_of` (default:
+        `world_id`).
         """
         self._require_free(world_id, replace)
         seed = state.seed if seed is None else seed
@@ -371,7 +346,9 @@ class Simulator:
         self._begin(world, dataclasses.replace(state.blueprint, id=world_id, seed=seed, keys_of=keys_of))
         return world
 
-    def _rekeyed(self, state: WorldState, world_id: str, keys_of: str, prepare: Callable[[World], None]) -> World:
+    def _rekeyed(
+        self, state: WorldState, world_id: str, keys_of: str, prepare: Callable[[World], None] = lambda world: None
+    ) -> World:
         """Build a world with this state, newly derived keys and no tokens."""
         world = self.from_state(dataclasses.replace(state, keys_of=keys_of), world_id)
         with world.change(Cause("start", "fork")):

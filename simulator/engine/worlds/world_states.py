@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from decimal import Decimal
 from operator import is_
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simulator.engine.records.requests import JournalEntry
 from simulator.engine.scenario.files.library import ScenarioFile
@@ -14,9 +14,6 @@ from simulator.engine.worlds import observations
 from simulator.engine.worlds.settings import DEFAULTS, MANUAL_START
 from simulator.kernel.clock import parse_timestamp
 from simulator.kernel.dataclass import dataclass
-
-if TYPE_CHECKING:
-    from simulator.engine.worlds.observations import Observed
 
 
 @dataclass(frozen=True)
@@ -34,13 +31,11 @@ class Blueprint:
     """The id from which keys are derived, or "" for the world's own id."""
     at_wall_time: bool = False
     """True if a reset sets the clock to the current wall-clock time, as for a real clock without a given start time."""
-    observed: tuple[Observed, ...] = ()
+    observed: tuple[observations.Observed, ...] = ()
     """The observed files (files of observations of the real service) that the world is based on."""
 
     def settings_in_force(self) -> Mapping[str, Any]:
-        """Return the settings. For assumptions without a selected alternative, they contain the observed alternative,
-        if any.
-        """
+        """Return the settings. The observed alternatives apply to assumptions without a selected alternative."""
         if not self.observed:
             return self.settings
         seen = observations.alternatives_in(self.observed)
@@ -69,10 +64,7 @@ class WorldState:
 
 @dataclass(frozen=True)
 class InitialState:
-    """The initial state of a world, together with the inputs from which it was built.
-
-    A reset with the same inputs does not have to build the state again.
-    """
+    """The initial state of a world and the inputs from which it was built, so that a reset need not build it again."""
 
     state: WorldState
     uploaded: Mapping[str, Any]
@@ -81,9 +73,8 @@ class InitialState:
     def built_from(
         self, blueprint: Blueprint, uploaded: Mapping[str, Any], files: Sequence[ScenarioFile | None]
     ) -> bool:
-        """Return True if the state was built from these same input objects.
-
-        The objects are compared by identity, because 1 and 1.0 are equal but produce different states.
+        """Return True if the state was built from these same objects. They are compared by identity, because 1 and 1.0
+        are equal but produce different states.
         """
         given, known = (*uploaded.values(), *files), (*self.uploaded.values(), *self.files)
         return (
