@@ -124,9 +124,6 @@ def _variants(schema: JsonObject, defs: JsonObject) -> Iterator[JsonObject]:
         yield schema
 
 
-# --- possible mutations ---------------------------------------------------------------------------------------------
-
-
 def impossible(places: Iterable[Places], mutation: Mutation) -> Iterator[tuple[str, str]]:
     """Yield the fault field of each mutation that is impossible in all of these bodies, with the reason."""
     bodies = list(places)
@@ -173,9 +170,6 @@ def _options(places: Places, asked: str) -> list[Path]:
 
 def _is_asked(path: Path, asked: str) -> bool:
     return not asked or _generic(asked) == path
-
-
-# --- applying them ------------------------------------------------------------------------------------------------
 
 
 _SURELY_64_BITS = 18

@@ -52,9 +52,6 @@ def _strings(value: object) -> set[str]:
     return {one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)}
 
 
-# --- steps --------------------------------------------------------------------------------------------------------
-
-
 def warn_of_unreachable_steps(
     document: Document,
     vocabulary: Vocabulary,
