@@ -1,4 +1,4 @@
-"""Webhook endpoints, and the queueing, signing and recording of deliveries.
+"""Webhook endpoints, and the queueing, signing and recording of deliveries (sections "Webhooks" and "Events").
 
 This package decides what to send. The courier takes attempts with `take`, sends them, and reports results with
 `report`.

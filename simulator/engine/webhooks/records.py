@@ -1,4 +1,4 @@
-"""Records of endpoints, queues, attempts and deliveries (decisions W1 to W12)."""
+"""Records of endpoints, queues, attempts and deliveries (section "Events"; decisions W1 to W12)."""
 
 from __future__ import annotations
 

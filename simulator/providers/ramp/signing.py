@@ -1,4 +1,4 @@
-"""Webhook delivery: keys, retry delays and event envelopes (decisions W1, W5, W8)."""
+"""Webhook delivery: keys, retry delays and event envelopes (sections "Webhooks" and "Events"; decisions W1, W5, W8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The state table of key pairs, which cannot be activated again, and the error codes of this package."""
+"""The state table of key pairs, which cannot be activated again, and the error codes of this package (section
+"Authentication").
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Operations on the account's own balance: send, swap, buy, withdraw, and GET /wallet/assets."""
+"""Operations on the account's own balance: send, swap, buy, withdraw, and GET /wallet/assets (sections "Send", "Swap",
+"Buy" and "Withdraw").
+"""
 
 from __future__ import annotations
 

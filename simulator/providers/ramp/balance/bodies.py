@@ -1,4 +1,6 @@
-"""Request bodies of operations under /wallet, and the parameters of the balance actions (decisions S14, S23, R5)."""
+"""Request bodies of operations under /wallet, and the parameters of the balance actions (section "Destination object";
+decisions S14, S23, R5).
+"""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NoReturn, TypeVar

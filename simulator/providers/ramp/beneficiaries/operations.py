@@ -1,4 +1,6 @@
-"""The operations on beneficiaries: creating, reading, listing and deleting them (decisions H5, R1 to R4, R6)."""
+"""The operations on beneficiaries: creating, reading, listing and deleting them (section "Beneficiaries"; decisions
+H5, R1 to R4, R6).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Deposit wallets: receiving addresses on stellar, celo and bitcoin, with Lightning addresses and invoices."""
+"""Deposit wallets: receiving addresses on stellar, celo and bitcoin, with Lightning addresses and invoices (section
+"Deposit wallets").
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Lightning entries of bitcoin wallets: addresses, invoices, and payments to them (decisions S1, S13, S15)."""
+"""Lightning entries of bitcoin wallets: addresses, invoices, and payments to them (section "Deposit wallets" and table
+"Lightning invoice"; decisions S1, S13, S15).
+"""
 
 from __future__ import annotations
 

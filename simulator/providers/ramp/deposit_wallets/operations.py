@@ -1,4 +1,6 @@
-"""Operations and actions for deposit wallets and on-chain deposits (decisions S12, S15, S22, L1, L4)."""
+"""Operations and actions for deposit wallets and on-chain deposits (section "Deposit wallets"; decisions S12, S15,
+S22, L1, L4).
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Response models for deposit wallets, Lightning entries and deposits, one for each network and type. Fields of other
-networks or types are absent (decision H19).
+networks or types are absent (table "Deposit wallet"; decision H19).
 """
 
 from __future__ import annotations

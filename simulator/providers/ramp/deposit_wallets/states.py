@@ -1,5 +1,6 @@
-"""The state tables of deposit wallets, Lightning entries and deposits, with the events and error codes of this package.
-Decisions S12, S13 and S15 complete the tables of the specification.
+"""The state tables of deposit wallets, Lightning entries and deposits, with the events and error codes of this
+package. Decisions S12, S13 and S15 complete the tables "Lightning invoice" and "Other status sets" of the
+specification.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Fee products, the fee calculator, the currency listing, and the pricing functions that other packages use."""
+"""Fee products, the fee calculator, the currency listing, and the pricing functions that other packages use (section
+"Fees").
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Listing fee products, calculating a fee, and changing a product in one environment (decisions H5, H7, M2, M9)."""
+"""Listing fee products, calculating a fee, and changing a product in one environment (section "Fees"; decisions H5,
+H7, M2, M9).
+"""
 
 from __future__ import annotations
 

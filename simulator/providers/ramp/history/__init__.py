@@ -1,4 +1,6 @@
-"""History: the orders and transactions that all packages create (decisions L1 to L4, S18)."""
+"""History: the orders and transactions that all packages create (sections "Orders and transactions" and "Order";
+decisions L1 to L4, S18).
+"""
 
 from __future__ import annotations
 

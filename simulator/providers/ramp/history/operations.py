@@ -1,5 +1,5 @@
-"""Lists and details of all orders and transactions of the account (decisions L1 to L4, S18). Other platform users have
-separate tables of transactions, which are not listed.
+"""Lists and details of all orders and transactions of the account (section "Orders and transactions"; decisions L1 to
+L4, S18). Other platform users have separate tables of transactions, which are not listed.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 """Response models for orders, which are not saved: an order is a view of the transaction with the same id. All fields
-are always present, and unused numbers are null (decision S18).
+are always present, and unused numbers are null (tables "Order" and "Order leg fields" and section "Order"; decision
+S18).
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The account: profile, KYC, limits, and the other users of the platform (decisions H18, M14, S24, S25)."""
+"""The account: profile, KYC, limits, and the other users of the platform (section "Profile"; decisions H18, M14, S24,
+S25).
+"""
 
 from __future__ import annotations
 

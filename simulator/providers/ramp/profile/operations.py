@@ -1,4 +1,6 @@
-"""The account: its creation, changes by its owner, and changes by compliance and support (H6, H18, M14, S24)."""
+"""The account: its creation, changes by its owner, and changes by compliance and support (section "Profile";
+decisions H6, H18, M14, S24).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The operations on ramps: creating and confirming quotes (decisions M1 to M4, M13, M14, R3, R5, S3 to S6)."""
+"""The operations on ramps: creating and confirming quotes (sections "Ramp quotes and ramps" and "Ramp transaction";
+decisions M1 to M4, M13, M14, R3, R5, S3 to S6).
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""The state tables of ramp transactions, one for each direction. The specification does not contain the transitions
-from decisions S3 (declined payer), S5 (refunds) and S6 (payments and deposits that are too low).
+"""The state tables of ramp transactions, one for each direction (table "Ramp transaction"). The specification does not
+contain the transitions from decisions S3 (declined payer), S5 (refunds) and S6 (payments and deposits that are too
+low).
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Recurring payments: scheduled withdrawals and sends from the balance (decisions S4, S19 to S21, S23, W8)."""
+"""Recurring payments: scheduled withdrawals and sends from the balance (section "Recurring payments"; decisions S4,
+S19 to S21, S23, W8).
+"""
 
 from __future__ import annotations
 

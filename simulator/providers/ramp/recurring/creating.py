@@ -1,4 +1,6 @@
-"""Creation of recurring payments, with checks on the type, amount, source and recipient (decisions S21, S23)."""
+"""Creation of recurring payments, with checks on the type, amount, source and recipient (section "Recurring payments";
+decisions S21, S23).
+"""
 
 from __future__ import annotations
 

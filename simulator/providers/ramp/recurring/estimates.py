@@ -1,5 +1,5 @@
-"""The estimated cost of one run, for the review of a recurring payment (decisions M2, M6, M7, M14). The rate is not
-locked, and an exceeded limit is a warning, not an error.
+"""The estimated cost of one run, for the review of a recurring payment (section "Review object"; decisions M2, M6, M7,
+M14). The rate is not locked, and an exceeded limit is a warning, not an error.
 """
 
 from __future__ import annotations

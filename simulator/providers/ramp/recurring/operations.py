@@ -1,4 +1,6 @@
-"""Operations on recurring payments except their creation (decisions S19, S20, S21, S23). `runs` handles timers."""
+"""Operations on recurring payments except their creation (section "Recurring payments"; decisions S19, S20, S21, S23).
+`runs` handles timers.
+"""
 
 from __future__ import annotations
 

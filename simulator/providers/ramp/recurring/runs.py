@@ -1,7 +1,8 @@
-"""Timers of recurring payments: the notice a day before a run, the run itself, pausing and completing.
+"""Timers of recurring payments: the notice a day before a run, the run itself, pausing and completing (section "Run
+behaviour").
 
-Decisions S4 (codes of failed runs), S19, S21 and W8. If a step of a run fails, all its steps are undone, but the failed
-run is still recorded and its event is sent.
+Decisions S4 (codes of failed runs), S19, S21 and W8. If a step of a run fails, all its steps are undone, but the
+failed run is still recorded and its event is sent.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Schedules of recurring payments: dates from calendar arithmetic, times from pinned time zone tables (decision S19).
+"""Schedules of recurring payments: dates from calendar arithmetic, times from pinned time zone tables (section
+"Recurring payments"; decision S19).
 
 Dates are numbered from 0. Each date, and the number of dates before a day, is calculated without a search. Time zones
 come from the `tzdata` package and not from the machine, so every installation calculates the same times.

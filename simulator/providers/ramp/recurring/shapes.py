@@ -1,5 +1,5 @@
-"""Response models for recurring payments, their reviews and runs. Decision S19 defines the schedule object, and
-decision W8 the field `run` of events about runs.
+"""Response models for recurring payments (table "Recurring payment"), their reviews and runs. Decision S19 defines the
+schedule object, and decision W8 the field `run` of events about runs.
 """
 
 from __future__ import annotations

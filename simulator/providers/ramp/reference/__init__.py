@@ -1,4 +1,6 @@
-"""Reference data: currencies, countries, providers, banks, rates, networks, addresses and phone numbers."""
+"""Reference data: currencies, countries, providers, banks, rates, networks, addresses and phone numbers (section
+"Reference data").
+"""
 
 from __future__ import annotations
 

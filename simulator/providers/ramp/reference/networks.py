@@ -1,5 +1,5 @@
-"""The status of networks in each environment, and the figures in network stats (decisions S22, S25). A network without
-a saved record has been operational since the start of the world.
+"""The status of networks in each environment, and the figures in network stats (subsection "Network stats entry";
+decisions S22, S25). A network without a saved record has been operational since the start of the world.
 """
 
 from __future__ import annotations

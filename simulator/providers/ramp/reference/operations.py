@@ -1,4 +1,4 @@
-"""Operations and actions for reference data (decisions M1, S22)."""
+"""Operations and actions for reference data (subsection "Reference data"; decisions M1, S22)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The fixed reference data, loaded once from `reference.json` (decisions H8, M1, M13, R1 to R3, R7).
+"""The fixed reference data, loaded once from `reference.json` (section "Reference data"; decisions H8, M1, M13, R1 to
+R3, R7).
 
 Amounts in the file are decimal strings. `per_usd` is the price of one US dollar in the fiat currency. The fixed mid
 rate of a pair is the asset's price in US dollars multiplied by `per_usd`. The fees of the currency listing, except

@@ -1,4 +1,6 @@
-"""Response models for reference data: network stats, rates, and the overviews of the control API."""
+"""Response models for reference data: network stats, rates, and the overviews of the control API (subsections "Network
+stats entry" and "Rate").
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Quotes of all kinds. A quote locks the rate and the fees for 30 minutes and can be used once (decisions S1, S2)."""
+"""Quotes of all kinds. A quote locks the rate and the fees for 30 minutes and can be used once (table "Ramp quote";
+decisions S1, S2).
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """The state table of deposit transactions, and the events and error codes of all transactions and quotes. A deposit
-transaction does not exist before its money is credited (decision S12).
+transaction does not exist before its money is credited (sections "Events" and "Errors"; decision S12).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Buys: a payer pays fiat, and an asset is credited to the balance (decisions M5, M14, S2, S7, R5)."""
+"""Buys: a payer pays fiat, and an asset is credited to the balance (section "Buy"; decisions M5, M14, S2, S7, R5)."""
 
 from __future__ import annotations
 

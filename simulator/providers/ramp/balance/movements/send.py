@@ -1,4 +1,6 @@
-"""Sends: to an address, over Lightning, or to another user of the service (decisions M7, M12, S9, S14, S23)."""
+"""Sends: to an address, over Lightning, or to another user of the service (section "Send"; decisions M7, M12, S9, S14,
+S23).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Swaps of one asset for another, within the slippage tolerance of a quote (decisions M8, S2, S8, S22)."""
+"""Swaps of one asset for another, within the slippage tolerance of a quote (section "Swap"; decisions M8, S2, S8,
+S22).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Withdrawals: an asset of the balance becomes fiat for a beneficiary (decisions M6, M11, M14, S2, S5, S10)."""
+"""Withdrawals: an asset of the balance becomes fiat for a beneficiary (section "Withdraw"; decisions M6, M11, M14, S2,
+S5, S10).
+"""
 
 from __future__ import annotations
 
