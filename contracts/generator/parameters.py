@@ -219,9 +219,9 @@ _SORTS = {
 def _sorts(listing: Listing) -> Choices:
     """The fields that a list can be sorted by, with what they are where all of them are known."""
     return (
-        {name: _SORTS[name] for name in listing.sortable}
-        if listing.sortable.keys() <= _SORTS.keys()
-        else tuple(listing.sortable)
+        {name: _SORTS[name] for name in listing.sorts}
+        if listing.sorts.keys() <= _SORTS.keys()
+        else tuple(listing.sorts)
     )
 
 

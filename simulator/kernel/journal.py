@@ -1,6 +1,5 @@
-"""The journal of a world: every event envelope, and the transitions of every resource.
-
-Nothing is deleted from the journal, except histories that do not belong to a forked world (`delete_history`).
+"""The journal of a world: every event envelope, and the transitions of every resource. Nothing is deleted from it,
+except histories that do not belong to a forked world (`delete_history`).
 """
 
 from __future__ import annotations
@@ -37,10 +36,7 @@ def shared_cause(kind: str, name: str, reference: str) -> Cause:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An emitted event, whose raw bytes never change (decision W7).
-
-    `trace` is the trace context of the request that caused the event, or "" if there is none.
-    """
+    """An emitted event. Its bytes never change (decision W7). `trace` is the trace context of its request, or ""."""
 
     id: Id
     sequence: int

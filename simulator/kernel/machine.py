@@ -1,7 +1,4 @@
-"""State tables: legal transitions as data, and the code that interprets them.
-
-Diagrams, allowed actions and transition coverage are derived from the same tables.
-"""
+"""State tables as data, and the code that interprets them. Diagrams and allowed actions are derived from the tables."""
 
 from __future__ import annotations
 

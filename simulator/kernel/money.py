@@ -1,7 +1,5 @@
-"""Decimal money: currencies with a precision, explicit rounding, and formatting (decisions H7 to H9).
-
-Amounts that a customer receives are rounded down, and amounts that a customer pays up. Products of two amounts are
-exact.
+"""Decimal money: currencies with a precision, explicit rounding, and formatting (decisions H7 to H9). Amounts that a
+customer receives are rounded down, and amounts that a customer pays up. Products of two amounts are exact.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Regular expressions that are compiled when they are first used.
-
-A server uses few of its patterns while it starts. Compiling all of them would take 3 % of the startup time.
-"""
+"""Regular expressions that are compiled at first use. Compiling all of them would take 3 % of the startup time."""
 
 from __future__ import annotations
 

@@ -27,9 +27,8 @@ _DELETED = ":deleted"
 
 @dataclass(frozen=True, eq=False, slots=True)
 class TableKey(Generic[Row]):
-    """The declaration of a table: its name in exported worlds, and the type of its rows.
-
-    Keys are compared by identity, so a lookup does not hash a string.
+    """The declaration of a table: its name in exported worlds, and the type of its rows. Keys are compared by identity,
+    so a lookup does not hash a string.
     """
 
     name: str
@@ -183,9 +182,8 @@ class Store(dict[Any, Any]):
 
     @contextmanager
     def change(self) -> Iterator[None]:
-        """One transaction, which is undone if the block raises an exception. A nested one joins the outer one.
-
-        `World.change` does the same in a quarter of the time, without a generator.
+        """One transaction, undone if the block raises. A nested one joins the outer one. `World.change` takes a quarter
+        of the time, without a generator.
         """
         if self.in_change:
             yield

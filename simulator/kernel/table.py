@@ -1,7 +1,4 @@
-"""A table in a store: rows by key, an undo log, and indexes that every write updates.
-
-A store has many tables and one log (see `kernel/store`).
-"""
+"""A table in a store (see `kernel/store`): rows by key, and indexes that every write updates."""
 
 from __future__ import annotations
 

@@ -163,9 +163,8 @@ class World:
 
 
 class _CausedChange:
-    """A transaction in a world's store. It sets the cause and the origin, and restores the previous ones.
-
-    This is a class, because every request makes several transactions and a generator would take four times as long.
+    """A transaction with a cause and an origin. It is a class, because every request makes several transactions and a
+    generator would take four times as long.
     """
 
     __slots__ = ("_cause", "_origin", "_store", "_world")

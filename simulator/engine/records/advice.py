@@ -54,10 +54,7 @@ ADVICE = TableKey("advice", Advice)
 
 
 def advise(world: World, kind: str, severity: Severity, message: str, what_to_do: str, *evidence: str) -> None:
-    """Add a finding.
-
-    Call this inside a transaction. `evidence` contains the ids of requests or resources that show the problem.
-    """
+    """Add a finding, with the ids of requests or resources that show it. Call this inside a transaction."""
     number = world.next_sequence("advice")
     finding: Advice = {
         "id": f"adv_{number:06d}",

@@ -19,9 +19,8 @@ class AppendedRows(Generic[Row]):
         self._last = ""
 
     def starts_over(self) -> bool:
-        """If rows that were already read have been removed from the table, go back to the first row and return True.
-
-        Undoing a transaction and restoring a world can remove rows.
+        """If rows that were read are gone (undone, or not in a restored world), go back to the first row and return
+        True.
         """
         # The row count does not show whether rows were removed, because other rows may have been added since. In that
         # case, the newest row that was read is no longer at its position. The lookup starts at the end of the table,

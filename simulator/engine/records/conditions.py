@@ -119,10 +119,8 @@ def newest_of(
     *,
     defers: bool = False,
 ) -> list[R]:
-    """Return the newest `limit` records that match all conditions, oldest first. A `limit` of None means no limit.
-
-    `by` returns the sort key of a record. Without it, the table order is used. If `defers` is True, raise `Unindexed`
-    instead of building a large index.
+    """Return the newest `limit` (None: all) records that match all conditions, oldest first. `by` returns the sort key
+    of a record (default: table order). If `defers` is True, raise `Unindexed` instead of building a large index.
     """
     if not conditions and by is None:
         return list(islice(table.newest_first(), limit))[::-1]

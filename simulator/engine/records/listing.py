@@ -1,6 +1,5 @@
-"""List requests: common parameters, filters, sorting and the page envelope.
-
-Source: subsection "Common list parameters" of the specification, decisions L1, L2 and L6.
+"""List requests: parameters, filters, sorting and the page envelope. Source: "Common list parameters" of the
+specification, decisions L1, L2 and L6.
 """
 
 from __future__ import annotations
@@ -122,10 +121,7 @@ DATES: Mapping[str, Callable[[Listed], SortKey]] = {
 }
 
 CREATION_DATES: Mapping[str, Callable[[Listed], SortKey]] = dict.fromkeys(DATES, field_getter("created_at_ms"))
-"""The sort keys for resources without `updated_at` in responses.
-
-Sorting by `updated_at` is allowed, and has the same effect as sorting by `created_at` (decision L1).
-"""
+"""The sort keys for resources without `updated_at`. Sorting by it is the same as by `created_at` (decision L1)."""
 
 
 @dataclass(frozen=True)
@@ -137,8 +133,8 @@ class Listing(Generic[R]):
     """Returns the strings in a record that are searched."""
     searched: str = ""
     """The names of the searched fields, as text for documentation."""
-    sorts: Mapping[str, Callable[[R], SortKey]] | None = None
-    """The sortable fields, or None for `DATES`."""
+    sorts: Mapping[str, Callable[[R], SortKey]] = field(default_factory=lambda: DATES)
+    """The sortable fields."""
     statuses: Choices = ()
     """The valid values for `status`."""
     assumed_statuses: str = ""
@@ -151,10 +147,6 @@ class Listing(Generic[R]):
     """The values of omitted parameters."""
     basis: str = "specified"
     """The decision behind all parameters, if the specification lists none of them."""
-
-    @property
-    def sortable(self) -> Mapping[str, Callable[[R], SortKey]]:
-        return DATES if self.sorts is None else self.sorts
 
     @cached_property
     def narrowing(self) -> tuple[Filter[R] | Bound[R], ...]:
@@ -205,9 +197,9 @@ def parse_list(listing: Listing[R], query: Mapping[str, str]) -> ListRequest[R]:
         search += _search(listing, query)
         conditions += _dates(query)
         sort_by = query.get("sort_by", "created_at")
-        if sort_by not in listing.sortable:
-            raise invalid("sort_by", f"this list can be sorted by {', '.join(listing.sortable)}")
-        sort = None if sort_by == "created_at" else listing.sortable[sort_by]
+        if sort_by not in listing.sorts:
+            raise invalid("sort_by", f"this list can be sorted by {', '.join(listing.sorts)}")
+        sort = None if sort_by == "created_at" else listing.sorts[sort_by]
         sort_order = query.get("sort_order", "desc")
         if sort_order not in ("asc", "desc"):
             raise invalid("sort_order", "it must be asc or desc")

@@ -66,10 +66,7 @@ def parent_of(headers: Mapping[str, str]) -> str:
 
 
 def read_trace(given: str) -> str:
-    """Return a `traceparent` reduced to the parts that this version supports, or "" if it is malformed.
-
-    Fields that a later version appends are removed. The only supported flag is `sampled`.
-    """
+    """Return a `traceparent` without fields and flags of later versions (only `sampled` stays), or "" if malformed."""
     found = re.fullmatch(_FORM, given)
     if found is None:
         return ""

@@ -1,7 +1,5 @@
-"""The lifecycle of resources. This is the only module that writes a status.
-
-A record is an immutable row in the store. Creating a resource, or changing its status, writes the row, its history and
-its events together.
+"""The lifecycle of resources. This is the only module that writes a status. Creating a resource, or changing its
+status, writes the immutable row, its history and its events together.
 """
 
 from __future__ import annotations
@@ -94,9 +92,8 @@ def _rendered_for_event(world: World, kind: Kind, record: Record) -> JsonObject:
 
 
 def create(world: World, record: R, on: str, when: str = "", *, announced: bool = True) -> R:
-    """Create a resource with the initial transition in its state table.
-
-    If `announced` is False, emit no event yet. Call `announce` after creating everything that belongs to the resource.
+    """Create a resource with the initial transition in its state table. If `announced` is False, call `announce` after
+    creating everything that belongs to the resource.
     """
     kind = kind_of(world, record)
     move = kind.machine.begin(on, when)

@@ -118,10 +118,8 @@ class JournalEntry:
 
 
 _LENGTHS: dict[int, tuple[Headers, int]] = {}
-"""The lengths of recent headers, by the identity of their tuple. Requests with the same headers share one tuple.
-
-Every request is measured twice, when it is added and when it is dropped. Hashing all headers would take longer than the
-rest of the measurement.
+"""The lengths of recent headers, by the identity of their tuple, which requests with the same headers share. Every
+request is measured twice, and hashing all headers would take longer than the rest of the measurement.
 """
 _LENGTHS_KEPT = 256
 

@@ -1,7 +1,5 @@
-"""Encodes many rows as JSON strings, like the codec but in half the time.
-
-The codec reads each field in Python. In this module, orjson reads the fields, and Python code runs only for types that
-orjson does not support.
+"""Encodes many rows as JSON strings, like the codec but in half the time: orjson reads the fields, and Python code runs
+only for types that orjson does not support.
 """
 
 from __future__ import annotations

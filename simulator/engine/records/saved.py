@@ -1,6 +1,5 @@
-"""Types for rows that are JSON objects, and their validation when they are read from exported worlds.
-
-All other rows are records. The codec checks the fields of records by their annotations.
+"""Types for rows that are JSON objects, and their validation when they are read from exported worlds. All other rows
+are records, which the codec checks.
 """
 
 from __future__ import annotations

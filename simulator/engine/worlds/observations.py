@@ -61,9 +61,8 @@ class Observed:
 
 
 def read_observed(document: object, switches: Switches, name: str, malformed_fact: MalformedFact) -> Observed:
-    """Parse the content of an observed file. Raise `StateError` with the path of the first error.
-
-    `malformed_fact` returns the path and the reason of the first malformed fact.
+    """Parse an observed file. Raise `StateError` with the path of the first error. `malformed_fact` returns the path
+    and the reason of the first malformed fact.
     """
     if not isinstance(document, Mapping):
         raise StateError("", "it is not an observed file. `rampsim probe --out` writes one")

@@ -1,7 +1,5 @@
-"""Quotas of worlds on a shared server. These quotas are part of the simulator, not of the service.
-
-The quotas of the server are upper limits, even after a state is restored. A user who can only change a world therefore
-cannot raise its quotas.
+"""Quotas of worlds on a shared server, which the service does not have. The quotas of the server are upper limits, even
+after a state is restored, so a user who can only change a world cannot raise its quotas.
 """
 
 from __future__ import annotations

@@ -316,9 +316,8 @@ class Simulator:
         return world
 
     def restore(self, state: WorldState, world_id: str, keys_of: str | None = None) -> World:
-        """Replace the state of a world, including its keys and tokens. Raise `WorldExists` like `register`.
-
-        If `keys_of` is given, new keys are derived from that id, and the restored world has no tokens.
+        """Replace the state of a world, including its keys and tokens. Raise `WorldExists` like `register`. If
+        `keys_of` is given, new keys are derived from it, and the restored world has no tokens.
         """
         world = self._rekeyed(state, world_id, keys_of) if keys_of is not None else self.from_state(state, world_id)
         self.register(world, dataclasses.replace(state.blueprint, id=world_id, keys_of=world.keys_of))

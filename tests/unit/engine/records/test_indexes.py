@@ -84,7 +84,7 @@ QUERIES = st.fixed_dictionaries(
         "search": st.text("aAbBsSr1\x1e\x1f", min_size=2, max_size=3),
         "start_date": st.sampled_from(["2026-01-05T00:00:00.002Z", "2026-01-05"]),
         "end_date": st.sampled_from(["2026-01-05T00:00:00.003Z", "2026-01-05"]),
-        "sort_by": st.sampled_from(list(LISTING.sortable)),
+        "sort_by": st.sampled_from(list(LISTING.sorts)),
         "sort_order": st.sampled_from(["asc", "desc"]),
         "page": st.sampled_from(["1", "2", "3", "99999999999999999999"]),
         "size": st.sampled_from(["1", "2", "3", "5"]),
