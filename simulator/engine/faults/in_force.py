@@ -173,7 +173,7 @@ def first_hit(
     table = world.store[FAULTS]
     if not table.rows:
         return None
-    model = cast("type[FaultT]", faults.InterfaceFault if sort == "match" else faults.WebhookFault)
+    model: type[FaultT] = faults.InterfaceFault if sort == "match" else faults.WebhookFault  # type: ignore[assignment]  # callers pass a `fits` for faults of this sort
     chance = "faults" if sort == "match" else "faults.webhooks"
     for row in list(table.values()):
         left = row["times_left"]
