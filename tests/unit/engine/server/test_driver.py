@@ -180,6 +180,34 @@ async def test_a_running_clock_ends_with_the_year_9998(bench: Bench) -> None:
 
 
 @in_a_loop
+async def test_an_alarm_is_set_again_only_when_the_next_timer_or_the_clock_changes(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop, world = asyncio.get_running_loop(), bench.world("scaled", 10)
+    call_later, delays = loop.call_later, list[float]()
+
+    def noted(delay: float, *rest: Any, **more: Any) -> asyncio.TimerHandle:
+        delays.append(round(delay, 3))
+        return call_later(delay, *rest, **more)
+
+    monkeypatch.setattr(loop, "call_later", noted)
+    plan(world, 1, 60_000)
+    bench.driver.anchor(world)
+    assert delays == [6.001]
+    bench.seconds += 1
+    bench.driver.follow(world)
+    assert delays == [6.001]
+    with world.change(CAUSE):
+        world.agenda.plan(30_000, "note", "earlier")
+    bench.driver.follow(world)
+    assert delays == [6.001, 2.001]
+    world.clock.rate = Decimal(20)
+    bench.driver.anchor(world)
+    assert delays == [6.001, 2.001, 1.501]
+    bench.driver.forget(world)
+
+
+@in_a_loop
 async def test_an_advance_gives_everybody_a_turn_by_time(bench: Bench) -> None:
     world = bench.world()
     plan(world, 100, 5)
