@@ -161,6 +161,13 @@ def used(bench: Bench, quote: Answer) -> Answer:
     return bench.done(quote.operation.removesuffix("/quote"), use_body(quote))
 
 
+def uses(bench: Bench) -> Iterator[tuple[Answer, str, JsonObject]]:
+    """Create a wallet quote of each kind. Yield each with the operation and body that use it, before the next one."""
+    for create in (swap_quote, buy_quote, withdraw_quote):
+        quote = create(bench)
+        yield quote, quote.operation.removesuffix("/quote"), use_body(quote)
+
+
 def swap(bench: Bench) -> Answer:
     return used(bench, swap_quote(bench))
 

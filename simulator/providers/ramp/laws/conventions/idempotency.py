@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from dataclasses import field
-from threading import Barrier, Thread
+from threading import Barrier
 
-from simulator.conformance.bench import Bench, SetupRefused
+from simulator.conformance.bench import Bench
 from simulator.conformance.laws import guess, promise
-from simulator.conformance.service import Answer
+from simulator.conformance.service import Answer, Service
 from simulator.engine.text.json import JsonObject
 from simulator.kernel.dataclass import dataclass
 from simulator.providers.ramp.laws import stock
@@ -33,10 +35,7 @@ class Post:
 
     def first(self) -> Answer:
         """Send the request for the first time. Raise `SetupRefused` if it is refused."""
-        answer = self.send()
-        if not answer.ok:
-            raise SetupRefused(answer)
-        return answer
+        return self.bench.done(self.operation, self.body, key=self.key, path=self.ids)
 
     def conflict(self, answer: Answer, first: Answer) -> None:
         self.bench.refused(answer, 409, "idempotency_conflict", after=(first,))
@@ -63,9 +62,8 @@ def _uses(bench: Bench) -> Iterator[Post]:
     """Yield requests that use a quote. Each quote is created when it is needed."""
     ramp = stock.onramp_quote(bench).text("id")
     yield _post(bench, "POST /quotes/{id}/confirm", stock.onramp_details(), "GET /transactions", id=ramp)
-    for create in (stock.swap_quote, stock.buy_quote, stock.withdraw_quote):
-        quote = create(bench)
-        yield _post(bench, quote.operation.removesuffix("/quote"), stock.use_body(quote), "GET /transactions")
+    for _, operation, body in stock.uses(bench):
+        yield _post(bench, operation, body, "GET /transactions")
 
 
 def _posts(bench: Bench) -> Iterator[Post]:
@@ -139,20 +137,16 @@ def at_once(bench: Bench) -> None:
     """Concurrent calls with the same Idempotency-Key return the same response."""
     post, gate = _send(bench), Barrier(4)
     _send(bench).first()
-    answers: list[Answer] = []
 
-    def ask() -> None:
-        beside = bench.service.another()
-        beside.sign_in()
+    def ask(beside: Service) -> Answer:
         gate.wait(timeout=30)
-        answers.append(beside.call(post.operation, post.body, key=post.key))
-        beside.close()
+        return beside.call(post.operation, post.body, key=post.key)
 
-    threads = [Thread(target=ask) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as pool, ExitStack() as stack:
+        clients = [stack.enter_context(closing(bench.service.another())) for _ in range(4)]
+        for one in clients:
+            one.sign_in()
+        answers = list(pool.map(ask, clients))
     shown = ", ".join(one.short for one in answers)
     for answer in answers:
         held = answer.body == answers[0].body and answer.ok

@@ -43,9 +43,8 @@ def _referred(bench: Bench) -> Iterator[tuple[str, JsonObject, str, str]]:
     quote_id = stock.onramp_quote(bench).text("id")
     yield "POST /quotes/{id}/confirm", stock.onramp_details(), quote_id, "/transactions"
     yield "POST /wallet/send", stock.SEND, "", "/transactions"
-    for create in (stock.swap_quote, stock.buy_quote, stock.withdraw_quote):
-        quote = create(bench)
-        yield quote.operation.removesuffix("/quote"), stock.use_body(quote), "", "/transactions"
+    for _, operation, body in stock.uses(bench):
+        yield operation, body, "", "/transactions"
     yield "POST /wallets", {"network": "celo"}, "", "/wallets"
     yield "POST /recurring-payments", stock.recurring_body(bench), "", "/recurring-payments"
 

@@ -6,8 +6,6 @@ from decimal import Decimal
 
 from simulator.conformance.bench import Bench
 from simulator.conformance.laws import Refusal, promise, refusals
-from simulator.conformance.service import Answer
-from simulator.engine.text.json import JsonObject
 from simulator.providers.ramp.laws import stock
 
 
@@ -81,16 +79,10 @@ def withdraw_way(bench: Bench) -> None:
     bench.holds(back == before, failed, f"{back} is available after the refund, {before} before", "amount")
 
 
-def _uses(bench: Bench) -> list[tuple[Answer, str, JsonObject]]:
-    """Create a wallet quote of each kind. Return each quote with the operation and body that use it."""
-    quotes = [stock.swap_quote(bench), stock.buy_quote(bench), stock.withdraw_quote(bench)]
-    return [(quote, quote.operation.removesuffix("/quote"), stock.use_body(quote)) for quote in quotes]
-
-
 @promise("wallet_quote.used_refused", "Errors: quote_already_used", "writes")
 def used_refused(bench: Bench) -> None:
     """A wallet quote can be used once. A second use is refused with 409 quote_already_used and creates nothing."""
-    for quote, operation, body in _uses(bench):
+    for quote, operation, body in stock.uses(bench):
         first = bench.done(operation, body)
         before = bench.total("GET /transactions")
         again = bench.call(operation, body)
@@ -101,7 +93,7 @@ def used_refused(bench: Bench) -> None:
 @promise("wallet_quote.expired_refused", "Errors: quote_expired", "writes", "control")
 def expired_refused(bench: Bench) -> None:
     """A wallet quote older than 30 minutes is refused with 422 quote_expired."""
-    uses = _uses(bench)
+    uses = [*stock.uses(bench)]
     bench.world.advance("30m1s")
     for quote, operation, body in uses:
         bench.refused(bench.call(operation, body), 422, "quote_expired", after=(quote,))
@@ -110,7 +102,7 @@ def expired_refused(bench: Bench) -> None:
 @promise("wallet_quote.usable", "Quotes lock rate and fees for exactly 30 minutes", "writes", "control")
 def usable(bench: Bench) -> None:
     """A wallet quote can be used for 30 minutes."""
-    uses = _uses(bench)
+    uses = [*stock.uses(bench)]
     bench.world.advance("29m58s")
     for quote, operation, body in uses:
         bench.accepted(bench.call(operation, body), after=(quote,))
