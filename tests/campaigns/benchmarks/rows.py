@@ -53,7 +53,7 @@ ROWS = (
         "twin",
         0.6,
         "more",
-        bound_by="some 480 Python calls a quote, none above a twelfth",
+        bound_by="some 430 calls a quote, none above a twelfth",
     ),
     Row(
         "read",
