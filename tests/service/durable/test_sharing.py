@@ -190,6 +190,8 @@ def test_an_unreadable_world_is_reported_and_isolated(database: str) -> None:
         assert [row["id"] for row in listed["data"]] == ["other"]
         assert [row["id"] for row in listed["unreadable"]] == ["team"]
         assert (await one.http.get("/_simulator/worlds/team/raw")).json()["pieces"]
+        unknown = await one.http.get("/_simulator/worlds/nobody/raw")
+        assert (unknown.status_code, unknown.json()["error"]["code"]) == (404, "not_found")
         assert (await one.http.delete("/_simulator/worlds/team")).status_code == 204
         assert (await one.http.get("/_simulator/worlds/team")).status_code == 404
         assert (await one.http.post("/_simulator/worlds", json={"id": "team"})).status_code == 201

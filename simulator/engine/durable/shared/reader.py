@@ -130,7 +130,7 @@ class Reader:
 
     async def load(self, world: str) -> StoredWorld:
         stored = await self._stored(world)
-        if stored is None:  # An error inside `_read` would close the connection.
+        if stored is None:  # An error inside `_read` would close the connection, and become an `OwnershipLost`.
             raise KeyError(world)
         return stored
 
@@ -157,8 +157,6 @@ class Reader:
     async def raw(self, world: str) -> Sequence[RawPiece]:
         async with self._read() as connection, connection.transaction(isolation="repeatable_read", readonly=True):
             base = await connection.fetchval("SELECT base FROM worlds WHERE id = $1", world)
-            if base is None:
-                raise KeyError(world)
             entries = await connection.fetch("SELECT number, content FROM entries WHERE world = $1 ORDER BY 1", world)
             snapshots = await connection.fetch("SELECT id, base FROM snapshots WHERE world = $1 ORDER BY place", world)
             bases = [("base", base), *((f"snapshot {row['id']}", row["base"]) for row in snapshots)]
@@ -167,6 +165,8 @@ class Reader:
                 for part, one in bases
                 for number, content in enumerate(await self._parts(connection, one))
             ]
+        if base is None:
+            raise KeyError(world)
         return [*pieces, *(RawPiece("entry", row["number"], row["content"], True) for row in entries)]
 
     async def _parts(self, connection: Connection, base: int) -> Sequence[bytes]:
