@@ -91,8 +91,10 @@ class Address(NamedTuple, Generic[Row]):
         """The table's name in an exported world, such as `sandbox:wallets@usr_1:deleted`. `address_of` parses it."""
         environment = f"{self.environment}:" if self.environment else ""
         owner = f"@{self.owner}" if self.owner else ""
-        # All worlds share the string, which would otherwise take 2 KB per world.
-        return intern(f"{environment}{self.key.name}{owner}{_DELETED if self.deleted else ''}")
+        text = f"{environment}{self.key.name}{owner}{_DELETED if self.deleted else ''}"
+        # All worlds share the names of the account's own tables, which would otherwise take 2 KB per world. There is no
+        # end of owners, and Python 3.12 never frees an interned string.
+        return text if owner else intern(text)
 
     def of_owner(self, owner: str) -> Address[Row]:
         """Return this address with a different owner. Raise `ValueError` if the key has no owners."""

@@ -20,6 +20,7 @@ from simulator.engine.server.running.advance import AdvanceCancelled, ClockBusy,
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.server.storage import unreadable_error
 from simulator.engine.text.strict import did_you_mean, is_whole
+from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.engine.webhooks.courier.courier import Patience, Unanswered
 from simulator.engine.worlds.simulator import Simulator
 from simulator.kernel.clock import LAST_MS
@@ -228,7 +229,7 @@ class ControlCall:
 
     def require_event(self, param: str, name: str) -> None:
         """Raise `ControlError` 400 for the parameter `param` unless `name` is an event type."""
-        events = self.simulator.vocabulary.events
+        events = vocabulary_of(self.world).events  # First, an unknown world is refused.
         if name not in events:
             hint = did_you_mean(name, events) or f"; the event types are {', '.join(sorted(events))}"
             raise invalid_parameter(param, f"unknown event type {name!r}{hint}")

@@ -319,14 +319,17 @@ class PersistenceLayer(Persistence):
                 try:
                     await self.look()
                 except (StoreError, Unavailable):
-                    continue  # The next batch fails, too, and reports the error.
+                    continue  # If writing fails, too, the next batch reports it.
                 except Exception:
                     self._runtime.log_defect()
 
     async def _save_uses(self) -> None:
         while True:
             await asyncio.sleep(USES_SECONDS)
-            self._batches.note_uses()
+            try:
+                self._batches.note_uses()
+            except Exception:
+                self._runtime.log_defect()
 
     def _wakes_at_ms(self, world: World) -> int | None:
         """Return the wall-clock time at which a world's next timer is due, or None if only a request can change it."""

@@ -42,6 +42,12 @@ def test_control_journal_has_the_bound_of_the_request_journal(world: Remote) -> 
     ]
 
 
+@pytest.mark.parametrize("path", ["/events?type=x", "/events?type=transaction.failed&limit=x", "/events/wait?type=x"])
+def test_an_unknown_world_is_refused_before_an_invalid_query(server: Remote, path: str) -> None:
+    answer = server.control("GET", path, headers={"X-Simulator-World": "nobody"})
+    assert (answer.status, answer.body["error"]["code"]) == (404, "not_found")
+
+
 def test_every_control_answer_says_how_it_may_be_used(server: Remote) -> None:
     for path in ("/health", "/worlds", "/none", "/dashboard", "/coverage.html", "/reference.html"):
         headers = server.control("GET", path).headers

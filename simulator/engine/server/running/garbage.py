@@ -31,7 +31,7 @@ time. A collection delays calls by 3 ms.
 @contextmanager
 def passing_over_the_old() -> Iterator[None]:
     """Let garbage collections in the block skip all objects that existed before the block, and all objects that have
-    survived a collection of the middle or oldest generation.
+    survived a collection.
     """
     collections, is_whole_next = 0, False
 
