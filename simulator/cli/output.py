@@ -76,7 +76,7 @@ def exits(*errors: type[Exception], code: int = Exit.USAGE) -> Iterator[None]:
     try:
         yield
     except errors as error:
-        fail(*str(error).splitlines(), code=code)
+        fail(*(str(error).splitlines() or [""]), code=code)
 
 
 def require_writable(*paths: Path | None) -> None:

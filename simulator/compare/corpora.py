@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import field
+from functools import partial
 
 from simulator.compare.accepting import Accepted, excused
 from simulator.compare.differences import Differ, Difference, Found, compare_answers, differing
@@ -48,21 +49,24 @@ def compare_corpus(
     """
     result = Judged(accepted=list(accepted), is_service=target is not None)
     result.skipped += map(str, corpus.damaged)
-    with closing(Simulators()) as simulators:
+    with ExitStack() as stack:
+        play: Callable[[Recording], list[Replayed]]
+        if target is None:
+            play = partial(_in_a_world, stack.enter_context(closing(Simulators())), observed)
+        else:
+            play = partial(_at_service, target)
         for recording in corpus.recordings:
-            if not recording.exchanges:
-                continue
-            if target is None:
-                played = _in_a_world(recording, simulators, observed)
-            else:
-                played = replay(recording, target, Schedule(recording))
             counterparts = Counterparts()
-            for one in played:
+            for one in play(recording) if recording.exchanges else ():
                 _compare(recording.name, one, result, values, counterparts)
     return result
 
 
-def _in_a_world(recording: Recording, simulators: Simulators, observed: Sequence[Shown]) -> list[Replayed]:
+def _at_service(target: Player, recording: Recording) -> list[Replayed]:
+    return replay(recording, target, Schedule(recording))
+
+
+def _in_a_world(simulators: Simulators, observed: Sequence[Shown], recording: Recording) -> list[Replayed]:
     def play(schedule: Schedule) -> list[Replayed]:
         with closing(LocalPlayer(simulators, schedule.begins, {}, observed)) as player:
             return replay(recording, player, schedule)

@@ -31,7 +31,8 @@ LEFT_OUT = {
     "inbox_wait": "it waits in real time",
     "seed": "a generated history would take minutes",
     "advance": "a generated duration would advance the clock through years of timers",
-    "put_clock": "a generated time would advance the clock through years, and runs with a running clock differ",
+    "put_clock": "a generated time would advance the clock through years of timers, and runs with a running clock "
+    "differ",
     "put_state": "it replaces the world under test",
     "delete_world": "it deletes the world under test",
     "openapi_json": "its response is too long to be recorded",

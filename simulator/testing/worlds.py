@@ -136,7 +136,7 @@ class World(SeenWorld):
         }
         asked = {name: value for name, value in body.items() if value is not None}
         try:
-            receipt: AdvanceReceipt = self.control("POST", "/clock/advance", asked, query={"wait": wait or None})
+            receipt: AdvanceReceipt = self.control("POST", "/clock/advance", asked, query={"wait": bool(wait) or None})
         except NotReached as error:
             self._report_advanced(error.receipt.get("now"))
             raise messages.not_reached(self, goal or {}, error) from None

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
@@ -78,7 +80,7 @@ def compare(
             _observed(file, newer, accept, as_json)
         _contracts(file, newer, as_json)
     if is_corpus:
-        _corpus(file, base, values, _player(target, public_key, secret_key), observed, accept, as_json)
+        _corpus(file, base, values, partial(_player, target, public_key, secret_key), observed, accept, as_json)
     import asyncio
 
     try:
@@ -91,8 +93,8 @@ def compare(
 
 
 def _corpus(
-    directory: Path, base: str | None, values: bool, player: replaying.Player | None, observed_in: tuple[Path, ...],
-    accept: Path | None, as_json: bool,
+    directory: Path, base: str | None, values: bool, player: Callable[[], replaying.Player | None],
+    observed_in: tuple[Path, ...], accept: Path | None, as_json: bool,
 ) -> NoReturn:  # fmt: skip
     with (
         exits(corpus.BadCorpus, observed.BadObserved, accepting.BadAccepted),
@@ -101,7 +103,7 @@ def _corpus(
         recorded = corpus.read_corpus(directory, base)
         documents = [one.document for one in observed.read_files(observed_in, TOOLING.alternatives())]
         accepted = [] if accept is None else accepting.read_accepted(accept)
-        result = corpora.compare_corpus(recorded, observed=documents, accepted=accepted, values=values, target=player)
+        result = corpora.compare_corpus(recorded, observed=documents, accepted=accepted, values=values, target=player())
     say(json.dumps(result.as_json(), indent=2, default=str) if as_json else result.readable())
     if not result.replayed:
         fail(f"{directory}: nothing was compared", code=Exit.REFUSED)

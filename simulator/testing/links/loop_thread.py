@@ -10,8 +10,9 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
 from contextvars import ContextVar, copy_context
+from functools import partial
 from threading import Thread, get_ident
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 T = TypeVar("T")
 
@@ -104,19 +105,27 @@ def _stop(loop: asyncio.AbstractEventLoop, thread: Thread) -> None:
 async def in_thread(call: Callable[[], T]) -> T:
     """Run a slow function in a daemon thread, so that the process can exit without waiting for it."""
     loop = asyncio.get_running_loop()
-    done: asyncio.Future[Future[T]] = loop.create_future()
+    done: asyncio.Future[Callable[[], T]] = loop.create_future()
     Thread(target=copy_context().run, args=(_call, loop, call, done), name="rampsim call", daemon=True).start()
-    return (await done).result()
+    return (await done)()
 
 
-def _call(loop: asyncio.AbstractEventLoop, call: Callable[[], T], done: asyncio.Future[Future[T]]) -> None:
-    outcome: Future[T] = Future()
+def _call(loop: asyncio.AbstractEventLoop, call: Callable[[], T], done: asyncio.Future[Callable[[], T]]) -> None:
+    # The outcome is a function. A future of `concurrent.futures` would lose an error that is falsy.
     try:
-        outcome.set_result(_deep(call))
+        outcome: Callable[[], T] = partial(_same, _deep(call))
     except BaseException as error:
-        outcome.set_exception(error)
+        outcome = partial(_raise, error)
     with suppress(RuntimeError):  # the loop is closed, so no caller is waiting
         loop.call_soon_threadsafe(_tell, done, outcome)
+
+
+def _same(value: T) -> T:
+    return value
+
+
+def _raise(error: BaseException) -> NoReturn:
+    raise error
 
 
 def _tell(done: asyncio.Future[T], outcome: T) -> None:

@@ -208,6 +208,8 @@ class WsgiApp(Answerer):
             "wsgi.input": io.BytesIO(request.body),
             "wsgi.errors": sys.stderr,
             "wsgi.multithread": True,
+            "wsgi.multiprocess": False,
+            "wsgi.run_once": False,
         }
         for name, value in request.headers:
             key = name.upper().replace("-", "_")
