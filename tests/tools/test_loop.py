@@ -65,7 +65,7 @@ def test_a_changed_package_chooses_the_folders_that_bear_its_name() -> None:
         "tests/unit/engine/webhooks/courier",
     ]
     assert changed.chosen(GRAPH, ["simulator/providers/ramp/fees/routes.py"]) == ["tests/unit/ramp/fees"]
-    assert changed.chosen(GRAPH, ["simulator/providers/ramp/spelling.py", "simulator/engine/lazy.py"]) == []
+    assert changed.chosen(GRAPH, ["simulator/providers/ramp/signing.py", "simulator/engine/lazy.py"]) == []
 
 
 def test_files_that_nothing_imports_choose_what_reads_them() -> None:

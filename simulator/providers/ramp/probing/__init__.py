@@ -149,9 +149,9 @@ def _listed(body: object, name: str = "data") -> list[Shown] | None:
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else None
 
 
-def _rows_of(body: object) -> dict[tuple[Any, Any], Shown] | None:
+def _rows_of(body: object) -> dict[tuple[str, str], Shown] | None:
     rows = _listed(body)
-    return None if rows is None else {(row.get("symbol"), row.get("network")): row for row in rows}
+    return None if rows is None else {(str(row.get("symbol")), str(row.get("network"))): row for row in rows}
 
 
 def _surroundings(read: _Read) -> dict[str, str]:

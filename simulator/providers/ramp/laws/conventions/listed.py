@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from functools import partial
 
 from simulator.conformance.bench import Bench, MissingData
 from simulator.conformance.service import pages
@@ -14,16 +15,23 @@ from simulator.providers.ramp.laws import stock
 Matches = Callable[[Shown, str], bool]
 
 
-def _is(*places: str, or_null: bool = False) -> Matches:
-    """Return a function that returns True if one of these fields of an item has one of the values of a filter, ignoring
-    case. With `or_null`, null also passes, because null means that a fee product applies to all values.
+def _is(*places: str, any_case: bool = False, or_null: bool = False) -> Matches:
+    """Return a function that returns True if one of these fields of an item has one of the values of a filter.
+
+    With `any_case`, case is ignored, because wallet transactions use uppercase network names. With `or_null`, null also
+    passes, because null means that a fee product applies to all values.
     """
 
     def matches(row: Shown, value: str) -> bool:
-        found = {string_at(row, place).lower() for place in places}
-        return not found.isdisjoint(value.lower().split(",")) or (or_null and found == {""})
+        found = {string_at(row, place) for place in places}
+        if any_case:
+            found, value = {text.lower() for text in found}, value.lower()
+        return not found.isdisjoint(value.split(",")) or (or_null and found == {""})
 
     return matches
+
+
+_is_network = partial(_is, any_case=True)
 
 
 def string_at(row: Shown, place: str) -> str:
@@ -38,7 +46,9 @@ def amount_of(row: Shown) -> Decimal:
     """Return the amount by which lists filter and sort an item: source_amount if the item has this field, from.amount
     for a swap, and otherwise amount (decision L3).
     """
-    return Decimal(string_at(row, "source_amount") or string_at(row, "from.amount") or string_at(row, "amount"))
+    side = row.get("from")
+    value = row.get("source_amount") or (side.get("amount") if isinstance(side, Mapping) else None)
+    return Decimal(str(value if value is not None else row["amount"]))
 
 
 @dataclass(frozen=True)
@@ -58,7 +68,8 @@ LISTS = (
     Listed(
         "GET /transactions",
         {
-            "type": _is("type"), "status": _is("status"), "network": _is("network", "from.network", "to.network"),
+            "type": _is("type"), "status": _is("status"),
+            "network": _is_network("network", "from.network", "to.network"),
             "currency": _is("asset", "symbol", "from.symbol", "to.symbol"),
             "min_amount": lambda row, value: amount_of(row) >= Decimal(value),
             "max_amount": lambda row, value: amount_of(row) <= Decimal(value),
@@ -68,7 +79,7 @@ LISTS = (
     Listed(
         "GET /orders",
         {"order_type": _is("order_type"), "status": _is("status"), "fiat_currency": _is("fiat_currency"),
-         "network": _is("network", "network_to"), "asset": _is("asset", "from_asset", "to_asset")},
+         "network": _is_network("network", "network_to"), "asset": _is("asset", "from_asset", "to_asset")},
         key="order_id",
     ),
     Listed(
