@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -117,16 +116,14 @@ def test_a_refused_order_is_counted_and_leaves_nothing_behind(world: Remote) -> 
 
 
 def test_other_calls_do_not_wait_for_a_long_history(world: Remote) -> None:
-    health: list[float] = []
-    with ThreadPoolExecutor(1) as pool:
+    answered = 0
+    with ThreadPoolExecutor(1) as pool, httpx.Client(trust_env=False) as client:
         history = pool.submit(seed, world, days=30, per_day=40)
         while not history.done():
-            begun = time.perf_counter()
-            httpx.get(f"{world.origin}/_simulator/health", trust_env=False).raise_for_status()
-            health.append(time.perf_counter() - begun)
+            client.get(f"{world.origin}/_simulator/health").raise_for_status()
+            answered += 1
     assert history.result().body["orders"] == 1200
-    assert len(health) > 10, "the calls ran while the history was created"
-    assert sorted(health)[len(health) // 2] < 0.2
+    assert answered > 45, "more than one call was answered for each day of the history"
 
 
 def test_a_world_that_ends_meanwhile_ends_its_history(world: Remote) -> None:
