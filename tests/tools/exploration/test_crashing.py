@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Callable
 from contextvars import copy_context
 from pathlib import Path
@@ -172,6 +173,22 @@ def test_a_write_belongs_to_the_work_that_commits_it(connect: Callable[[], sqlit
         thread.join()
         assert [tracer.databases.have_changed() for _ in range(2)] == [True, False]
         database.close()
+
+
+def test_new_threads_are_traced_as_before_afterwards() -> None:
+    """A coverage measurement traces each thread with a tracer of its own. One that two threads share crashes Python."""
+
+    def noted(frame: object, event: str, argument: object) -> None:
+        pass
+
+    before = threading.gettrace()
+    threading.settrace(noted)
+    try:
+        with crashing.Tracer(None, None).following():
+            assert threading.gettrace() is not noted
+        assert threading.gettrace() is noted
+    finally:
+        threading.settrace(before)
 
 
 def test_a_death_is_replayed_and_the_same_on_two_workers(tmp_path: Path) -> None:

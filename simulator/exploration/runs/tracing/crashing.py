@@ -71,7 +71,9 @@ class Tracer:
     @contextmanager
     def following(self) -> Iterator[None]:
         """Trace all threads that start in this block, and the current thread."""
-        before = sys.gettrace()
+        # The functions of this thread and of new threads differ while coverage is measured: a tracer of one thread that
+        # another uses crashes the process.
+        before, before_in_threads = sys.gettrace(), threading.gettrace()
         self._active = True
         begin()
         with ExitStack() as patches:
@@ -88,7 +90,7 @@ class Tracer:
                 yield
             finally:
                 sys.settrace(before)
-                threading.settrace(before)
+                threading.settrace(before_in_threads)
                 OpenedFiles.tell = lambda: None
                 self._active = False
 
