@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import zip_longest
 from pathlib import Path
 
 import simulator
@@ -33,12 +34,15 @@ def pages() -> Mapping[str, bytes]:
 
 
 def differences(wanted: Mapping[str, bytes]) -> list[str]:
-    """The pages that are missing or differ, one line each."""
-    return [
-        f"differs: {name}"
-        for name, text in wanted.items()
-        if not (DIRECTORY / name).is_file() or (DIRECTORY / name).read_bytes() != text
-    ]
+    """The pages that are missing or differ, each with its first line that differs."""
+    found = []
+    for name, text in wanted.items():
+        file = DIRECTORY / name
+        had = file.read_bytes() if file.is_file() else b""
+        if had != text:
+            lines = zip_longest(had.splitlines(), text.splitlines(), fillvalue=b"")
+            found.append(next((f"differs: {name}: {old!r} is now {new!r}" for old, new in lines if old != new), name))
+    return found
 
 
 def write() -> list[str]:
