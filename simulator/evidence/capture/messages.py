@@ -39,7 +39,7 @@ class Header(NamedTuple):
     """One header line."""
 
     name: bytes
-    """In its original spelling."""
+    """The name in its original spelling."""
     value: bytes
     key: bytes
     """The name in lower case."""
