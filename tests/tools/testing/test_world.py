@@ -157,6 +157,11 @@ def test_refusals_about_time_are_reported(kit: World) -> None:
     assert (caught.value.status, caught.value.code, caught.value.param) == (400, "invalid_parameter", "to")
 
 
+def test_anything_that_is_true_lets_an_advance_wait(kit: World) -> None:
+    waits: Any = 1
+    assert kit.advance("1h", wait=waits)["now"] == "2026-01-05T09:00:00.000Z"
+
+
 def test_an_advance_that_never_reaches_its_goal_explains_why(kit: World) -> None:
     ramp = onramp(kit)
     with pytest.raises(NotReached) as caught:

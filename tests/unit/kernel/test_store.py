@@ -438,3 +438,11 @@ def test_rows_are_freed_with_their_store_without_a_collector() -> None:
         assert gone() is None
     finally:
         gc.enable()
+
+
+def test_worlds_share_the_names_of_their_own_tables_only() -> None:
+    """There is no end of owners, and Python 3.12 never frees an interned string."""
+    own, others = Address(THINGS, "", "", False), Address(THINGS, "", "usr_1", False)
+    assert own.text is own.text
+    assert others.text == others.text == "things@usr_1"
+    assert others.text is not others.text
